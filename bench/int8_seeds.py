@@ -47,8 +47,8 @@ def main() -> None:
         backend.execution = asked.by
         serving = Serving(backend, problem, "int8", seed)
         serving.one(0)
-        errors, (expected, allowed) = serving.errors(), serving.judge.everywhere()
-        typical = serving.judge.typical
+        errors, (expected, allowed) = serving.errors(), serving.reference.everywhere()
+        typical = serving.reference.typical
         found.append(float((errors / allowed).max()))
         item = max(root_mean_square(row) for row in expected) / typical
         print(f"{seed} {found[-1]:.3f} {errors.max() / typical:.3f} {item:.2f}", flush=True)

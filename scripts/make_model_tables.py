@@ -207,7 +207,7 @@ def _live(network: Network, module: nn.Module) -> int:
 
     def run(batch: int) -> int:
         given = [torch.empty_like(each) for each in _meta(network.whole.inputs(batch))]
-        return sum(each.nbytes for each in given) + peak_memory.most(lambda: module(*given))
+        return sum(each.nbytes for each in given) + peak_memory.peak_bytes(lambda: module(*given))
 
     module.eval()
     few, more = LIVE_BATCHES

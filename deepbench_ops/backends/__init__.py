@@ -1,8 +1,8 @@
-"""Frameworks that run operations: one package each behind one small interface.
+"""Backends: one package for each framework, all with the same small interface.
 
-A framework is imported when its backend is loaded and never before, so that a process that
-measures one neither pays for nor is disturbed by the threads of another, and so that the list of
-backends can be read where none is installed.
+A framework is imported only when its backend is loaded. A process that measures one framework is
+therefore not slowed down by the threads of another, and the list of backends can be read where no
+framework is installed.
 """
 
 from importlib import import_module
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from deepbench_ops.backends.base import Backend
 
 NAMES = tuple(frameworks.found()[0])
+"""Names of all frameworks, in the order of tables."""
+
 DEVICES = tuple(frameworks.devices())
+"""Names of all devices, the processor first."""
 
 
 def load(name: str, device: str = "cpu") -> "Backend":
@@ -35,8 +38,9 @@ def load(name: str, device: str = "cpu") -> "Backend":
 def preload(name: str) -> "type[Backend]":
     """Import the framework called `name` and its kernels, and return its class.
 
-    Runs no operation and makes no device context, for a process that will fork its workers. Raises
-    DeepbenchError as `load` does, and with the distribution for a fault of another one's code.
+    Runs no operation and makes no device context: the process may fork its workers afterwards.
+    Raises DeepbenchError as `load` does, and for a fault in the code of another distribution, with
+    the name of that distribution.
     """
     known = frameworks.found()[0]
     if name not in known:

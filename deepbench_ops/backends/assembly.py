@@ -1,8 +1,8 @@
 """Assembly of a kernel from the operation that a framework's module has prepared.
 
-A module prepares an operation: calls with their operands bound, and functions that hand out the
-outputs. Label, FLOPs, bytes, notes on the operands, references and the widening of outputs are the
-same for all frameworks and families, and are added here.
+A framework's module prepares an operation: calls with their operands bound, and functions that
+return the outputs. This module adds all that is the same for every framework and family: label,
+FLOPs, bytes, notes on the operands, references, and the widening of outputs.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,11 +17,11 @@ from deepbench_ops.backends.kernel import Kernel, Output, Read, Reference, widen
 from deepbench_ops.problems.problem import Problem, computed
 
 Values = Callable[[], Any]
-"""Function that returns an output as the framework holds it, with the axes of its reference."""
+"""Function that returns an output in the framework's own type, with the axes of its reference."""
 
 
 class Executor(Protocol):
-    """Backend, or ranks of a distributed operation, that run a kernel."""
+    """Object that runs a kernel: a backend, or the ranks of a distributed operation."""
 
     @property
     def name(self) -> str:
@@ -36,7 +36,7 @@ class Executor(Protocol):
         """Function that returns once everything enqueued has been done."""
 
     def read(self, output: Any, index: tuple[Any, ...]) -> np.ndarray:
-        """Return entries of an output on the host, all of them for the index ()."""
+        """Return entries of an output as an array on the host; the index () means all entries."""
 
 
 @dataclass(frozen=True)
@@ -46,20 +46,21 @@ class Prepared:
     run: Callable[[], object]
     """Do the operation once; see `Kernel.run`."""
     reset: Callable[[], object]
-    """Restore the output's initial values, or make it unusable where it has none, so that no run
-    passes with the output of an earlier one."""
+    """Restore the initial values of the output. An output without initial values is made unusable,
+    so that no run passes its check with the output of an earlier run."""
     output: Values
     """The output, or the first of several."""
     notes: Mapping[str, str]
-    """Route, layout, padding and the like; they replace the notes on the operands of that name."""
+    """Route, layout, padding and so on. A note replaces the note on the operands of the same
+    name."""
     further: Mapping[str, Values] = field(default_factory=dict)
-    """Further outputs by the names that the family gives them."""
+    """Further outputs, by the names that the family gives them."""
     intermediate: Mapping[str, Values] = field(default_factory=dict)
-    """Values that are no output but that a reference starts from, by the family's names."""
+    """Values from which a reference is computed and which are no output, by the family's names."""
     reference: Reference | None = None
-    """Reference of the output, of families that cannot compute one without the framework."""
+    """Reference of the output, for families whose reference only the framework can compute."""
     synchronise: Callable[[], object] | None = None
-    """Where it is not that of the executor."""
+    """See `Kernel.synchronise`; None for that of the executor."""
     outcome: Callable[[], Mapping[str, str]] = dict
     """See `Kernel.outcome`."""
     implementation: Callable[[], str] = str
@@ -78,7 +79,7 @@ def assemble(
 ) -> Kernel:
     """Return the kernel of a prepared operation.
 
-    drawn: the operands, from `inputs` of the family's module; None where `prepared` brings the
+    drawn: the operands, from `inputs` of the family's module; None where `prepared` has the
     reference and all notes.
     """
     done = computed(operation)

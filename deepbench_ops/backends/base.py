@@ -1,4 +1,4 @@
-"""The interface of a framework: everything that measuring asks of one."""
+"""The interface of a framework: all functions that a measurement calls."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -26,54 +26,61 @@ Builder = Callable[[Any, Any, str, str, int], Kernel]
 """``builder(backend, problem, precision, operation, seed)``: one per framework and family."""
 
 COPIES = 2
-"""Arrays as drawn, and as converted, kept for a reset or written: what preparing holds at once."""
+"""Copies of the operands that exist at once while a kernel is prepared: the drawn arrays and the
+converted ones."""
 
 
-def demand_layout(kind: type[Problem], layout: str) -> None:
-    """Raise Unsupported for a layout that problems of that kind do not have."""
+def require_layout(kind: type[Problem], layout: str) -> None:
+    """Raise Unsupported for a layout that this class of problems does not have."""
     if layout not in kind.layouts:
         raise Unsupported(
             f"{kind.family} problems have no {layout} layout ({LAYOUT.variable}): their operands"
-            " lie as published"
+            " have the published layout"
         )
 
 
 class Backend(ABC):
-    """A framework on one device: prepares kernels, fixes its threads, says what it is built of."""
+    """A framework on one device: it prepares kernels, sets the number of threads and reports the
+    versions of its libraries."""
 
     name: str
+    """Name of the framework, one of `backends.NAMES`."""
     devices: ClassVar[tuple[str, ...]] = (DEVICE.usual,)
-    """The devices that it runs on."""
+    """Names of the devices that the framework supports."""
     device: str
+    """Name of the device in use."""
     layout: str = LAYOUT.usual
-    """How the tensors of later kernels lie in memory, in families that leave a choice."""
+    """Memory layout of the tensors of kernels that are prepared from now on, in families that have
+    several."""
     execution: str = EXECUTION.usual
-    """Name of the execution of later kernels, for operations that offer several."""
+    """Execution (such as compiled) of kernels that are prepared from now on, for operations that
+    have several."""
     compiles: ClassVar[bool] = False
-    """Whether it compiles a kernel before it runs it, which a first call includes."""
-    takes_apart: ClassVar[bool] = False
-    """Whether it can list the operations of a model's step, and time each alone."""
+    """Whether the framework compiles a kernel before its first run. A first call includes this."""
+    lists_operations: ClassVar[bool] = False
+    """Whether the framework can list the operations of a model's step and time each alone."""
 
     def __init__(self, device: str = "cpu") -> None:
         self.device = device
 
     @classmethod
     def builder(cls, family: str) -> Builder | None:
-        """Return the builder of its kernels of a family; None where it has none."""
+        """Return the builder of this framework's kernels of a family; None if it has no such
+        kernels."""
         module = _module_of(cls, family)
         return None if module is None else cls.builder_in(module)
 
     @classmethod
     def builder_in(cls, module: ModuleType) -> Builder:
-        """Return the builder of kernels in a module of a family: its function `build`."""
+        """Return the builder of kernels that a family's module defines: the function `build`."""
         build: Builder = module.build
         return build
 
     @classmethod
     def import_families(cls) -> None:
-        """Import the modules of all families, so that forked children need not.
+        """Import the modules of all families, so that forked children need not import them.
 
-        A faulty one of another distribution is reported when its kernels are asked for.
+        A faulty module of another distribution is reported when one of its kernels is built.
         """
         for family in TYPES:
             with suppress(DeepbenchError):
@@ -84,9 +91,9 @@ class Backend(ABC):
     ) -> Kernel:
         """Prepare `operation` of `problem` with operands drawn from `seed`.
 
-        Raises Unsupported where this framework, release or device has no such operation or the
-        family no such layout or execution, and DeepbenchError for an unknown precision or
-        operation.
+        Raises Unsupported where this framework, release or device does not have the operation, or
+        the family does not have the layout or execution, and DeepbenchError for an unknown
+        precision or operation.
         """
         known_precision(precision)
         known = (*problem.operations, *problem.uncompared)
@@ -96,9 +103,9 @@ class Backend(ABC):
             raise Unsupported(f"{problem.family} is not measured in {precision}")
         if operation == FIRST_CALL and not self.compiles:
             raise Unsupported(f"{self.name} compiles nothing: its first call is like any other")
-        if operation.endswith(OPERATIONS_SUFFIX) and not self.takes_apart:
+        if operation.endswith(OPERATIONS_SUFFIX) and not self.lists_operations:
             raise Unsupported(f"{self.name} cannot list the operations of a {computed(operation)}")
-        demand_layout(type(problem), self.layout)
+        require_layout(type(problem), self.layout)
         if self.execution != EXECUTION.usual and operation not in problem.served:
             raise Unsupported(
                 f"a {problem.family} {operation} is run {EXECUTION.usual} alone:"
@@ -111,20 +118,23 @@ class Backend(ABC):
         return builder(self, problem, precision, operation, seed)
 
     def lacks(self, error: Exception) -> bool:
-        """Return whether `error` says that an operation does not exist here, and no fault."""
+        """Return whether `error` means that the framework does not have an operation on this
+        device; False for any other error."""
         return False
 
     def memory_needed(self, problem: Problem, precision: str, operation: str) -> float:
-        """Return about how many bytes preparing and running a kernel takes on the device.
+        """Return an estimate of the bytes that preparing and running a kernel takes on the device.
 
-        By the family's own count where it has one, else by the operands in float32.
+        The family's own estimate where it has one, else COPIES times the operands in float32.
         """
         counted = families.memory_needed(problem, operation, self.execution)
         return COPIES * problem.bytes_of("float32", operation) if counted is None else counted
 
     def implementation(self) -> str:
-        """Return which library code computes its products, as 'openblas Zen'; "" where one name
-        does not do for all kernels, or it is not known."""
+        """Return the library code that computes matrix products, such as 'openblas Zen'.
+
+        "" where it is unknown, or differs between kernels.
+        """
         return ""
 
     @property
@@ -133,39 +143,41 @@ class Backend(ABC):
         return done
 
     def read(self, output: Any, index: tuple[Any, ...]) -> np.ndarray:
-        """Return entries of an output on the host, all of them for the index ().
+        """Return entries of an output as an array on the host; the index () means all entries.
 
-        In any type that holds them exactly; `assembly` widens them.
+        The array may have any type that holds the numbers exactly; `assembly` widens it.
         """
         return np.asarray(output[index])
 
     @abstractmethod
     def memory_available(self) -> float:
-        """Return the free bytes of the device, infinity where unknown."""
+        """Return the free memory of the device in bytes, infinity where it is unknown."""
 
     @abstractmethod
     def threads(self) -> int | None:
-        """Return the number of CPU threads an operation may use, None where unknown."""
+        """Return the number of CPU threads that an operation may use, None where it is unknown."""
 
     @abstractmethod
     def set_threads(self, count: int) -> None:
-        """Make every later operation use `count` CPU threads; Unsupported where impossible."""
+        """Make every later operation use `count` CPU threads; raise Unsupported where the framework
+        cannot."""
 
     @abstractmethod
     def versions(self) -> dict[str, str]:
-        """Return what decides the speed: releases, linear-algebra libraries, code path chosen."""
+        """Return the facts that decide the speed, by name: versions, linear-algebra libraries and
+        the code path that they chose."""
 
 
 def done() -> None:
-    """Return at once: a call of the framework returns when the operation has been done."""
+    """Return at once, for frameworks whose calls return only after the operation is complete."""
 
 
 @cache
 def _module_of(kind: type[Backend], family: str) -> ModuleType | None:
-    """Return the module with a framework's kernels of a family; None where there is none.
+    """Return the module with a framework's kernels of a family; None where no such module exists.
 
-    It is named after the family, in the package of the framework's class or of one that it is
-    derived from; or, among the files of a family of another distribution, after both.
+    The module has the family's name and lies in the package of the framework's class or of a base
+    class. In the package of a family of another distribution its name is `<family>_<framework>`.
     """
     packages = dict.fromkeys(each.__module__.rpartition(".")[0] for each in kind.__mro__)
     names = [f"{package}.{family}" for package in packages if package not in ("", __package__)]
@@ -175,8 +187,11 @@ def _module_of(kind: type[Backend], family: str) -> ModuleType | None:
 
 
 def _imported(name: str) -> ModuleType:
-    """Import a module with kernels; DeepbenchError, with the distribution, for a fault of another
-    distribution's code."""
+    """Import a module with kernels.
+
+    Raises DeepbenchError, with the name of the distribution, for a fault in the code of another
+    distribution.
+    """
     try:
         return import_module(name)
     except Exception as fault:

@@ -1,8 +1,8 @@
-"""No kernel is timed before its output has been compared with float64.
+"""Comparison of a kernel's output with float64, before the kernel is timed.
 
-Two looks, because they catch different mistakes: every entry of a small problem of the same
-kind, and a few entries of the real one after the very call that will be timed (libraries choose
-other code for other sizes).
+Two checks catch different mistakes: all entries of a small problem of the same kind, and a few
+entries of the real problem, computed by the call that will be timed. Libraries use different code
+for different sizes.
 """
 
 import math
@@ -13,24 +13,28 @@ import numpy as np
 
 from deepbench_ops.backends import families
 from deepbench_ops.backends.base import Backend
-from deepbench_ops.backends.kernel import Costly, Kernel, Output, Pooling, Reference
+from deepbench_ops.backends.kernel import CountedTerms, Kernel, Output, GroupedErrors, Reference
 from deepbench_ops.backends.shared_cache import SharedCache
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.problem import Problem
 
 ENTRIES = 64
-"""Entries compared by a spot check."""
+"""Random entries that a spot check compares."""
 
 FEWEST_ENTRIES = 8
-MOST_TERMS = 2**22
-"""Products that a spot check adds up in all: where each sum is very long, fewer are compared."""
+"""Random entries that a spot check compares where each entry is a very long sum."""
+
+SPOT_CHECK_TERMS = 2**22
+"""Products that a spot check computes at most; it compares fewer than ENTRIES entries to keep this,
+but at least FEWEST_ENTRIES."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """One comparison: the absolute error and the error allowed at the worst entry of all outputs.
+    """Result of one comparison: absolute error and allowed error at the worst entry.
 
-    output: name of the output that it is of, "" for the first.
+    ok: whether every entry is within its allowed error. entry: index of the worst entry. output:
+    name of the output with this entry, "" for the first output.
     """
 
     error: float
@@ -41,7 +45,7 @@ class Check:
 
     @property
     def badness(self) -> float:
-        """The error divided by the tolerance; infinite for an error that is no number."""
+        """The error divided by the tolerance; infinity for an error that is NaN."""
         if math.isnan(self.error):
             return math.inf
         if self.tolerance == 0:
@@ -54,10 +58,10 @@ def check(
 ) -> Check:
     """Run the small twin of `problem` and compare all of its outputs with the references.
 
-    Sizes up to the family's SMALL stay as they are (a matrix-vector product stays one), larger
-    ones are cut to it. The kernel runs, is reset and runs again, so that a reset that restores
-    too little fails as well. The reference is made from newly drawn inputs, not from what the
-    kernel holds. Raises Unsupported where the framework turns out to lack the operation.
+    Sizes above the family's limits in SMALL are reduced to these; the others stay (a matrix-vector
+    product stays one). The kernel runs, is reset and runs again, so that an incomplete reset is
+    found as well. The reference is computed from newly drawn operands, not from those of the
+    kernel. Raises Unsupported where the framework does not have the operation.
     """
     small = families.small(problem)
     try:
@@ -71,8 +75,8 @@ def check(
     except Exception as error:
         if not backend.lacks(error):
             raise
-        raise Unsupported(_lacking(backend, problem, precision, operation, error)) from None
-    references = families.drawn_again(kernel, small, precision, operation, seed)
+        raise Unsupported(_missing_reason(backend, problem, precision, operation, error)) from None
+    references = families.fresh_references(kernel, small, precision, operation, seed)
     found = [
         replace(_compare_all(output.result(), references[name]), output=name)
         for name, output in kernel.outputs.items()
@@ -81,10 +85,10 @@ def check(
 
 
 def spot_check(kernel: Kernel, seed: int = 0, run: bool = True) -> Check:
-    """Compare some random entries and the corners of every output of one run.
+    """Compare some random entries and the corners of every output with the references.
 
-    With `run` the kernel is reset and run for it; without, its output must be of a single run
-    since the last reset already, which spares a long kernel another call.
+    run: whether to reset and run the kernel first. Otherwise its output must come from a single run
+    since the last reset; this saves a call of a long kernel.
     """
     if run:
         kernel.reset()
@@ -98,8 +102,8 @@ def spot_check(kernel: Kernel, seed: int = 0, run: bool = True) -> Check:
 def _spot_check(kernel: Kernel, name: str, output: Output, seed: int) -> Check:
     shape = output.reference.shape
     own = output.reference
-    terms = own.entry_terms if isinstance(own, Costly) else kernel.flops / 2 / math.prod(shape)
-    entries = max(FEWEST_ENTRIES, min(ENTRIES, int(MOST_TERMS / max(terms, 1))))
+    terms = own.entry_terms if isinstance(own, CountedTerms) else kernel.flops / 2 / math.prod(shape)
+    entries = max(FEWEST_ENTRIES, min(ENTRIES, int(SPOT_CHECK_TERMS / max(terms, 1))))
     index = _entries(shape, entries, seed)
     found = _compare(output.peek(index), *output.reference.at(index))
     entry = tuple(int(axis[found.entry[0]]) for axis in index)
@@ -107,7 +111,7 @@ def _spot_check(kernel: Kernel, name: str, output: Output, seed: int) -> Check:
 
 
 def _worst(found: Sequence[Check]) -> Check:
-    """Return the worst of all outputs' checks; it passes only if all do."""
+    """Return the check with the largest error for its tolerance; it is ok only if all are."""
     worst = max(found, key=lambda each: (not each.ok, each.badness))
     return replace(worst, ok=all(each.ok for each in found))
 
@@ -116,10 +120,10 @@ _passed = SharedCache("check of a small twin: error and tolerance")
 
 
 def verify(backend: Backend, problem: Problem, precision: str, operation: str = "forward") -> Check:
-    """Return a passed check of this kind of problem, or raise DeepbenchError.
+    """Check the small twin of `problem`; raise DeepbenchError if it fails, else return the check.
 
-    A passed check is stored: another problem of the same kind costs nothing, in this process and
-    in the others of an asv run.
+    A passed check is stored. Another problem with the same small twin is not checked again, in this
+    process or in the other processes of an asv run.
     """
     small = families.small(problem)
     kind = kind_of(backend, small, precision, operation)
@@ -127,23 +131,23 @@ def verify(backend: Backend, problem: Problem, precision: str, operation: str = 
     if known is not None:
         return Check(error=known[0], tolerance=known[1], ok=True)
     what = f"{backend.name} {backend.device} {precision} {operation} {small.id}"
-    found = _demand(check(backend, small, precision, operation), what)
+    found = _require_ok(check(backend, small, precision, operation), what)
     _passed.put(kind, [found.error, found.tolerance])
     return found
 
 
 def verify_output(kernel: Kernel, run: bool = True) -> Check:
-    """Return a passed `spot_check` of `kernel` itself, at full size, or raise DeepbenchError."""
-    return _demand(spot_check(kernel, run=run), kernel.label)
+    """Do a `spot_check` of `kernel` at full size; raise DeepbenchError if it fails."""
+    return _require_ok(spot_check(kernel, run=run), kernel.label)
 
 
 def kind_of(backend: Backend, twin: Problem, precision: str, operation: str) -> tuple[object, ...]:
-    """Return the key of a kind of small twin, under which its passed check is stored."""
+    """Return the key under which the passed check of a small twin is stored."""
     place = (type(backend), backend.name, backend.device, backend.layout, backend.execution)
     return (*place, precision, operation, twin.family, twin.id)
 
 
-def _lacking(
+def _missing_reason(
     backend: Backend, problem: Problem, precision: str, operation: str, error: Exception
 ) -> str:
     release = backend.versions()["framework"]
@@ -153,7 +157,7 @@ def _lacking(
 
 
 def _entries(shape: tuple[int, ...], entries: int, seed: int) -> tuple[np.ndarray, ...]:
-    """Return `entries` random entries and the corners, where tiles and padding end."""
+    """Return the index of all corners, where tiles and padding end, and of random entries."""
     random = np.random.default_rng(seed)
     corners = np.stack(np.meshgrid(*[(0, size - 1) for size in shape], indexing="ij"))
     anywhere = [random.integers(0, size, entries) for size in shape]
@@ -167,7 +171,7 @@ def _compare_all(actual: np.ndarray, reference: Reference) -> Check:
     """Compare a whole output, entry by entry or group by group."""
     expected, allowed = reference.everywhere()
     error = np.abs(actual - expected)
-    return _judge(reference.pooled(error) if isinstance(reference, Pooling) else error, allowed)
+    return _judge(reference.pooled(error) if isinstance(reference, GroupedErrors) else error, allowed)
 
 
 def _compare(actual: np.ndarray, expected: np.ndarray, allowed: np.ndarray) -> Check:
@@ -176,7 +180,7 @@ def _compare(actual: np.ndarray, expected: np.ndarray, allowed: np.ndarray) -> C
 
 
 def _judge(error: np.ndarray, allowed: np.ndarray) -> Check:
-    """Return the worst error; a NaN is never within what is allowed."""
+    """Return the check of the entry with the largest error for its tolerance; a NaN never passes."""
     within = error <= allowed
     with np.errstate(divide="ignore", invalid="ignore"):
         badness = np.where(within & (error == 0), 0.0, error / allowed)
@@ -190,7 +194,7 @@ def _judge(error: np.ndarray, allowed: np.ndarray) -> Check:
     )
 
 
-def _demand(found: Check, what: str) -> Check:
+def _require_ok(found: Check, what: str) -> Check:
     if not found.ok:
         named = f" of {found.output}" if found.output else ""
         raise DeepbenchError(

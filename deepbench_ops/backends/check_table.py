@@ -1,7 +1,7 @@
-"""Every kernel there is, checked against float64: by framework, device, operation and precision.
+"""Table of checks of all kernels against float64, by framework, device, operation and precision.
 
-A benchmark checks its own kernel before it times it. This goes through all of them without timing
-any, so that a new machine, framework or release can be looked over beforehand.
+A benchmark checks its own kernel before it times it. This table checks all kernels and times none,
+to find out beforehand whether they work on a new machine, framework or release.
 """
 
 import math
@@ -24,16 +24,18 @@ OK, WRONG, SKIPPED = "ok", "wrong", "skipped"
 VERDICTS = (OK, WRONG, SKIPPED)
 
 ALL = "all"
-"""Stands in a row for every family, operation, precision or layout, where none can be had."""
+"""Text in a row that is about every family, operation, precision or layout, because a framework or
+device has none of them."""
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """Result of one operation at one precision, over all kinds of problem of the family.
+    """Result of one operation at one precision, over all small twins of the family.
 
-    error and tolerance: those of the entry, among all entries of all kinds, whose error is the
-    largest part of what is allowed there; None where nothing was compared, or the error is no
-    number. problem: the small problem that has this entry. compared: how many small problems were.
+    verdict: one of VERDICTS. error, tolerance: absolute error and allowed error at the entry whose
+    error is the largest part of its tolerance, among all entries of all twins; None where nothing
+    was compared or the error is not finite. problem: id of the twin with this entry. compared:
+    number of twins that were compared. reason: why kernels are wrong or were skipped.
     """
 
     framework: str
@@ -56,21 +58,21 @@ def rows(
     chosen: Sequence[str],
     precisions: Sequence[str],
     threads: int | None = None,
-    tell: Callable[[str], object] = lambda step: None,
+    report: Callable[[str], object] = lambda step: None,
     kinds: int | None = None,
     layouts: Sequence[str] = (LAYOUT.usual,),
 ) -> Iterator[CheckResult]:
-    """Yield a row for every combination, and one for all that a framework or device lacks.
+    """Yield a row for every combination, and one row for a framework, device or family without
+    kernels.
 
-    chosen: the families. precisions: none for those that each family has. threads: how many each
-    operation may use, None to leave that as it is.
-    tell: called with the next step's name. kinds: how many kinds of problem to look at, None for
-    all. layouts: of the tensors, none for those that each family has. DeepbenchError for names that
-    do not exist.
+    chosen: names of the families. precisions, layouts: names to check; empty for all that a family
+    has. threads: number for each operation, None for the framework's own. report: called with the
+    name of the next step. kinds: number of small twins to check, None for all. Raises
+    DeepbenchError for unknown names.
     """
     for framework in frameworks:
         for device in devices:
-            tell(f"{framework} on {device}")
+            report(f"{framework} on {device}")
             try:
                 backend = backends.load(framework, device)
             except (Unsupported, DeepbenchError) as lacking:
@@ -90,7 +92,7 @@ def _of_family(
     kinds: int | None,
     layouts: Sequence[str],
 ) -> Iterator[CheckResult]:
-    reason = _none(backend, family)
+    reason = _missing_reason(backend, family)
     if reason:
         yield CheckResult(backend.name, backend.device, family, reason=reason)
         return
@@ -103,8 +105,8 @@ def _of_family(
             yield _row(backend, twins, operation, precision)
 
 
-def _none(backend: Backend, family: str) -> str:
-    """Return why a backend has no kernel of a family at all, "" where it has some."""
+def _missing_reason(backend: Backend, family: str) -> str:
+    """Return the reason why a backend has no kernel of a family, "" where it has kernels."""
     try:
         has = backend.builder(family) is not None
     except DeepbenchError as fault:
@@ -143,7 +145,7 @@ def _row(backend: Backend, twins: Sequence[Problem], operation: str, precision: 
 
 
 def _reason(reasons: list[str], kinds: int) -> str:
-    """Return the reason of most, and how many kinds have one where not all do."""
+    """Return the most frequent reason, with the number of twins if not all twins have a reason."""
     if not reasons:
         return ""
     usual, _ = Counter(reasons).most_common(1)[0]

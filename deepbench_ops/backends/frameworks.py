@@ -1,15 +1,15 @@
-"""The frameworks, found by their folders, without importing any.
+"""List of the frameworks, found by their folders without an import of any framework.
 
-A framework is a package `<name>_backend` with a module `backend` that holds one class derived from
-`Backend`, and a module for each family that it has, named after the family. The package itself
-imports nothing: `POSITION`, `COMPANIONS` and `DEVICES` are all that may stand there. Other
-distributions name theirs by entry points of the group `deepbench.frameworks`: the framework's name,
-and its package.
+A framework is a package `<name>_backend`. Its module `backend` has one class derived from
+`Backend`, and a module named after each family has the kernels of that family. The package's own
+`__init__.py` imports nothing and may only set `POSITION`, `COMPANIONS` and `DEVICES`. Another
+distribution registers its frameworks by entry points of the group `deepbench.frameworks`: the name
+of the framework, and its package.
 
-`DEVICES` declares the devices that a framework brings: for each name the module with the device's
-yardstick (`measure/device_workloads.py`), "" where it has none: of its own package, or by a full
-name with dots. The processor is
-always there; a framework that runs on a device of another one need not declare it.
+`DEVICES` declares the devices that a framework adds. It maps the name of a device to the module
+with its yardstick (`measure/device_workloads.py`): a module of the framework's package, or a full
+name with dots, or "" for a device without a yardstick. The processor, and devices that another
+framework declares, are not listed.
 """
 
 import pkgutil
@@ -25,12 +25,16 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import families
 
 GROUP = "deepbench.frameworks"
+"""Group of the entry points with which other distributions register frameworks."""
+
 SUFFIX = "_backend"
-LAST = 100
+"""End of the name of a framework's package."""
+
+DEFAULT_POSITION = 100
 """Position of a framework that declares none."""
 
 OWN = "deepbench"
-"""Stands for the distribution of this project."""
+"""Name, in messages and records, of this project's own distribution."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,12 @@ class Device:
 
 @dataclass(frozen=True)
 class Framework:
-    """A framework: its package, other required packages, its place in tables, its origin."""
+    """A framework.
+
+    package: full name of its package. companions: other packages that it needs. position: place in
+    tables. distribution: distribution that it comes with, OWN for this project. devices: those that
+    it declares.
+    """
 
     name: str
     package: str
@@ -57,13 +66,14 @@ class Framework:
 
     @property
     def own(self) -> bool:
-        """Whether it comes with this project."""
+        """Whether the framework comes with this project."""
         return self.distribution == OWN
 
 
 @cache
 def found() -> tuple[Mapping[str, Framework], tuple[str, ...]]:
-    """Return the frameworks by name, in their order, and a line for each that cannot be used."""
+    """Return the frameworks by name, in the order of tables, and a message for each framework of
+    another distribution that cannot be used."""
     here = import_module(__package__)
     known = {}
     for module in pkgutil.iter_modules(here.__path__):
@@ -107,8 +117,8 @@ def _of_plugin(point: EntryPoint, origin: str, known: Mapping[str, Framework]) -
 
 
 def devices() -> Mapping[str, Device]:
-    """Return the devices by name: the processor, and those that frameworks declare, in the order of
-    the frameworks."""
+    """Return the devices by name: the processor, then those that frameworks declare, in the order
+    of the frameworks."""
     usual = Device(DEVICE.usual, "", OWN)
     declared = (device for each in found()[0].values() for device in each.devices)
     return {device.name: device for device in (usual, *declared)}
@@ -137,7 +147,7 @@ def _framework(name: str, package: str, origin: str) -> Framework:
         name=name,
         package=package,
         companions=tuple(getattr(module, "COMPANIONS", ())),
-        position=getattr(module, "POSITION", LAST),
+        position=getattr(module, "POSITION", DEFAULT_POSITION),
         distribution=origin,
         devices=_devices(name, package, origin, getattr(module, "DEVICES", {})),
     )

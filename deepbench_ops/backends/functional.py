@@ -1,8 +1,8 @@
-"""Frameworks whose functions return new arrays: what all of their kernels have in common.
+"""Common code of the frameworks whose functions return new arrays.
 
-A family's module makes a `Function`, operands bound; here it becomes a kernel that is compiled
-once and whose newest output is what the check looks at. A first call is a kernel too: it compiles
-each time it runs.
+A family's module makes a `Function` with its operands bound. This module makes the kernel: it
+compiles the function once, and its output is that of the newest call. The operation of a first call
+compiles again in each run.
 """
 
 import os
@@ -24,39 +24,46 @@ from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.problem import FIRST_CALL, Problem, computed
 
 Call = Callable[[], Any]
-"""A compiled call. It may have an attribute `implementation`, see `named`."""
+"""A compiled call. It may have an attribute `implementation`, see `with_implementation`."""
 
 
-def named(call: Any, implementation: Callable[[], str]) -> Call:
-    """Return the call itself, with the function that returns which implementation it runs."""
+def with_implementation(call: Any, implementation: Callable[[], str]) -> Call:
+    """Set the attribute `implementation` of `call` and return `call`.
+
+    implementation: function that returns the name of the library code that computes.
+    """
     call.implementation = implementation
     return call  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
 class Function:
-    """One operation with its operands bound, as a framework's users would write it."""
+    """One operation with its operands bound, as users of the framework write it."""
 
     compile: Callable[[], Call]
     """Make the function again, with empty caches, and return it. Its first call may compile."""
     read: Callable[[Any], np.ndarray]
-    """Return an output on the host, by the axes of the reference."""
+    """Return an output as an array on the host, with the axes of the reference."""
     notes: Mapping[str, str]
     """Notes on layout and route, in addition to those on the operands."""
     further: Mapping[str, Callable[[Any], np.ndarray]] = field(default_factory=dict)
-    """Functions that return further outputs on the host, by the family's names for them."""
+    """Functions that return further outputs as arrays on the host, by the family's names."""
     intermediate: Mapping[str, Values] = field(default_factory=dict)
     """See `Prepared.intermediate`."""
 
 
 class CpuBackend(Backend):
-    """A framework on the CPU whose functions return new arrays; a first kernel settles threads."""
+    """A framework on the CPU whose functions return new arrays.
+
+    The number of threads can no longer change after the first kernel.
+    """
 
     compiles: ClassVar[bool] = True
     lacking: ClassVar[Mapping[str, str]] = {}
-    """Precisions that it has nothing in, and why."""
+    """Reasons, by precision, why the framework has no kernel in that precision."""
     nchw_alone: ClassVar[str] = ""
-    """Why it convolves in the published layout only, "" where it does not."""
+    """Reason why the framework has convolutions in the published layout (NCHW) only, "" where it
+    has other layouts too."""
 
     def __init__(self, device: str = "cpu") -> None:
         super().__init__(device)
@@ -65,13 +72,16 @@ class CpuBackend(Backend):
 
     @classmethod
     def builder_in(cls, module: ModuleType) -> Builder:
-        """Return the builder of kernels in a module of a family."""
+        """Return the builder of kernels that a family's module defines."""
         return builder_in(module)
 
     def build(
         self, problem: Problem, precision: str, operation: str = "forward", seed: int = 0
     ) -> Kernel:
-        """Prepare a kernel; Unsupported for a precision or layout that it does not have."""
+        """Prepare a kernel as `Backend.build` does.
+
+        Raises Unsupported for a precision or layout that the framework does not have.
+        """
         if precision in self.lacking:
             raise Unsupported(self.lacking[precision])
         if self.nchw_alone and self.layout in problem.layouts[1:]:
@@ -79,29 +89,29 @@ class CpuBackend(Backend):
         return super().build(problem, precision, operation, seed)
 
     def memory_available(self) -> float:
-        """Return what the system says may be taken without swapping."""
+        """Return the bytes that can be allocated without swapping, infinity where unknown."""
         return available()
 
     def threads(self) -> int:
-        """Return the threads that kernels have, or will have."""
+        """Return the number of threads of kernels, those to come included."""
         return self._threads
 
     def set_threads(self, count: int) -> None:
-        """Have so many threads; Unsupported once a kernel has settled for another number."""
+        """Set the number of threads; raise Unsupported if a kernel exists with another number."""
         if self._settled and count != self._threads:
             raise Unsupported(
-                f"{self.name} has settled for {self._threads} threads, and keeps them:"
-                f" for {count} start a new process"
+                f"{self.name} already runs with {self._threads} threads and cannot change them:"
+                f" start a new process for {count} threads"
             )
         self._threads = count
 
     def settle_threads(self) -> int:
-        """Return the number of threads, which can no longer be changed from now on."""
+        """Fix the number of threads for the life of the process, and return it."""
         self._settled = True
         return self._threads
 
     def wait(self, output: Any) -> None:
-        """Return once an output is there: it is, when the call has returned."""
+        """Return once an output is complete: at once, since a call returns a complete output."""
 
 
 NO_TF32 = "tf32 exists only on NVIDIA GPUs, not on cpu"
@@ -111,7 +121,7 @@ Maker = Callable[[Any, Any, Any, str, str], Function]
 
 
 def builder(make: Maker) -> Builder:
-    """Return a builder of kernels from the functions that `make` makes."""
+    """Return a builder of kernels that gets its functions from `make`."""
     return partial(_build, make)
 
 
@@ -129,12 +139,12 @@ def _build(
     compiled = (lambda: function.compile()()) if first else function.compile()
     newest = LatestOutput(compiled)
     if not first:
-        newest.run()  # a long call is its own warm-up, and must not be what compiles
+        newest.run()  # compiles now: a long kernel is timed from its first call on
     prepared = Prepared(
         run=newest.run,
         reset=newest.reset,
-        output=_remembering(function.read, newest),
-        further={name: _remembering(read, newest) for name, read in function.further.items()},
+        output=_cached_reader(function.read, newest),
+        further={name: _cached_reader(read, newest) for name, read in function.further.items()},
         intermediate=function.intermediate,
         synchronise=lambda: backend.wait(newest.output),
         notes={"output": "a new one in every call", **function.notes},
@@ -143,8 +153,8 @@ def _build(
     return assemble(backend, problem, precision, operation, drawn, prepared)
 
 
-def _remembering(read: Callable[[Any], np.ndarray], newest: LatestOutput) -> Values:
-    """Return a function that reads the newest output, once for any number of calls."""
+def _cached_reader(read: Callable[[Any], np.ndarray], newest: LatestOutput) -> Values:
+    """Return a function that returns the newest output, and reads each output only once."""
     known: list[Any] = [0, None]
 
     def again() -> np.ndarray:

@@ -1,7 +1,7 @@
-"""A kernel: one operation ready to run, and everything needed to time and to check it.
+"""A kernel: one operation that is ready to run, with all that is needed to time and check it.
 
-The same slots serve every family, so that measuring and checking know nothing about GEMMs or
-frameworks: adding a family never touches them.
+Kernels of all families and frameworks have the same fields, so a new family needs no change in the
+code that measures and checks.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,12 +13,12 @@ import numpy as np
 Index = tuple[np.ndarray, ...]
 
 Read = Callable[[tuple[Any, ...]], np.ndarray]
-"""Function that returns entries of an output as a new float64 or int64 array: indexed like an
-array, by arrays of integers or slices; all entries for the index ()."""
+"""Function from an index to these entries of an output, as a new float64 or int64 array. The index
+is a tuple of integer arrays or slices, as numpy has it; () means all entries."""
 
 
 def widened(values: np.ndarray) -> np.ndarray:
-    """Return a copy in the type in which outputs are compared: int64 for integers, else float64."""
+    """Return a copy in the type in which outputs are compared: int64 of integers, else float64."""
     return values.astype(np.int64 if values.dtype.kind in "iu" else np.float64)
 
 
@@ -37,20 +37,20 @@ class Reference(Protocol):
 
 
 @runtime_checkable
-class Pooling(Protocol):
-    """A reference whose allowed errors are of groups of entries, not of each alone."""
+class GroupedErrors(Protocol):
+    """A reference that allows an error for groups of entries, not for each entry alone."""
 
     def pooled(self, errors: np.ndarray) -> np.ndarray:
-        """Return the errors of all entries, each replaced by that of its group."""
+        """Return the errors of all entries, each replaced by the error of its group."""
 
 
 @runtime_checkable
-class Costly(Protocol):
-    """A reference that takes more for an entry than its part of the operation's products."""
+class CountedTerms(Protocol):
+    """A reference that computes more products for one entry than the operation itself does."""
 
     @property
     def entry_terms(self) -> int:
-        """Products for an entry."""
+        """Number of products that one entry takes."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ class Output:
     """One output of an operation: functions that read it, and its reference."""
 
     result: Callable[[], np.ndarray]
-    """All of it, as float64 or int64; copies, and moves it off the device."""
+    """Return a copy of the whole output on the host, as float64 or int64."""
     peek: Callable[[Index], np.ndarray]
-    """A few of its entries, as float64 or int64, without moving all of it."""
+    """Return a few entries of the output, as float64 or int64, without a copy of the whole."""
     reference: Reference
     """The true output after `reset` and one `run`."""
 
@@ -69,7 +69,7 @@ class Output:
 class Kernel:
     """One prepared operation. `run` is the framework's own call with its operands bound.
 
-    result, peek and reference are those of the output, or of the first of several.
+    `result`, `peek` and `reference` belong to the output, or to the first of several outputs.
     """
 
     label: str
@@ -81,9 +81,9 @@ class Kernel:
     reset: Callable[[], object]
     """Restore the output to its initial values; for use outside the timed region."""
     result: Callable[[], np.ndarray]
-    """The whole output, as float64 or int64; copies, and moves it off the device."""
+    """Return a copy of the whole output on the host, as float64 or int64."""
     peek: Callable[[Index], np.ndarray]
-    """The output at a few entries, as float64 or int64, without moving all of it."""
+    """Return a few entries of the output, as float64 or int64, without a copy of the whole."""
     reference: Reference
     """The true output after `reset` and one `run`."""
     flops: float
@@ -95,13 +95,13 @@ class Kernel:
     outcome: Callable[[], Mapping[str, str]] = dict
     """Return notes on the output of a run; called after it, outside the timed region."""
     implementation: Callable[[], str] = str
-    """Return which library code computes, such as 'openblas Zen'; "" where that is not known.
+    """Return the name of the library code that computes, such as 'openblas Zen'; "" if unknown.
 
     Called after the last timed call, since it may run the operation once more."""
     clock: Callable[[int], float] | None = None
-    """Clock of an operation spread over processes or threads: reset, do the operation that many
-    times, return the seconds per call, of the slowest process or of the mean thread. None where one
-    process times it."""
+    """Clock of an operation on several processes or threads: reset, do the operation the given
+    number of times, and return the seconds per call, of the slowest process or the mean of the
+    threads. None where a single process times the operation."""
     further: Mapping[str, Output] = field(default_factory=dict)
     """Further outputs by name, of operations that have several, such as gradients of each input."""
 

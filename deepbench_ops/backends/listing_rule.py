@@ -1,7 +1,7 @@
-"""The rule by which releases of a framework are listed, and what their environments hold.
+"""Rule for the rows of a framework in the release table: which releases, with which companions.
 
-A framework's package may hold a module `listed_releases` with one, called `RULE`. Without it the
-rows are written by hand.
+A framework's package may have a module `listed_releases` with such a rule, called `RULE`. Without
+one the rows are written by hand.
 """
 
 import datetime
@@ -9,19 +9,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 ALWAYS = datetime.date.max
-"""The day of a ceiling that still holds."""
+"""Day of a ceiling that holds for all releases up to today."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Which releases of a framework are listed, and with which companions.
+    """Rule for the listed releases of a framework and their companions.
 
-    oldest: the first version that is listed.
-    on_request: whether it is a large install, made only on request.
-    same: a companion of the same minor version, not above the framework's and hardly below.
-    nightly: the index on which the project publishes nightly builds under its own name.
-    ceilings: by companion, days and versions: releases before a day took only what is below that
-        version. Frameworks whose metadata bound their companions from both sides need none.
+    oldest: first version that is listed.
+    companions: names of the packages that are installed with the framework.
+    on_request: whether environments are made only on request, because the install is large.
+    same: companion that shares its version numbers with the framework: its newest version with the
+        framework's minor version that is not above the framework's and only slightly below.
+    nightly: package index with the nightly builds of the project, under the project's own name.
+    ceilings: days and versions by companion. Releases from before the day accept only companions
+        below the version. Not needed where the framework's metadata has an upper bound.
     """
 
     oldest: str

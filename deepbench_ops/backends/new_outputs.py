@@ -1,4 +1,4 @@
-"""Operations whose call returns a new output, or several, in memory of their own."""
+"""Operations whose call returns one or several new outputs, in newly allocated memory."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -14,10 +14,11 @@ def prepared(
     notes: Mapping[str, str],
     reset: Callable[[], object] = lambda: None,
 ) -> Prepared:
-    """Return an operation of `call`.
+    """Return `call` as a prepared operation.
 
-    outputs: names of what it returns, in order: of one, or of a tuple. A single number is an output
-    of the shape (1,). reset: what is to be done before a run, besides letting the output go.
+    outputs: names of the outputs in the order of the tuple that `call` returns; one name for a call
+    that returns one output. A single number becomes an output of shape (1,). reset: function to
+    call at a reset, after the output has been released.
     """
     newest = LatestOutput(call)
 
@@ -37,7 +38,7 @@ def prepared(
 
 
 def part(newest: LatestOutput, number: int) -> Any:
-    """Return one of the newest outputs, with an axis."""
+    """Return output number `number` of the newest call; a single number gets the shape (1,)."""
     made = newest.value()
     found = made[number] if isinstance(made, tuple | list) else made
     return found if found.shape else found.reshape(1)

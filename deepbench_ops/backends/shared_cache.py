@@ -1,7 +1,7 @@
-"""Cache of values that a process of a run has found, in the run's folder, for the next processes.
+"""Cache that the processes of a run share, in files of the run's folder.
 
-asv gives each point processes of its own, hundreds of them, whose checks on small twins and
-estimates are of a few kinds. Where no folder is named, answers last as long as the process.
+asv starts new processes for each point. Many of them need the same checks of small twins and the
+same estimates. Where the environment names no folder, cached values last as long as the process.
 """
 
 import hashlib
@@ -13,25 +13,26 @@ from typing import Any
 from deepbench_ops.storage import atomic
 
 FOLDER_VARIABLE = "DEEPBENCH_ANSWERS"
-"""Its folder must be emptied whenever the release, or anything else that is measured, changes."""
+"""Environment variable with the folder of the cache. The folder must be emptied whenever the
+release, or anything else that is measured, changes."""
 
 
 class SharedCache:
-    """Answers to one question by key, in JSON."""
+    """Cached values of one kind, by key, as JSON. `question` names the kind."""
 
     def __init__(self, question: str) -> None:
         self.question = question
         self._held: dict[str, Any] = {}
 
     def get(self, key: object) -> Any:
-        """Return the answer for `key`, None where there is none yet."""
+        """Return the value for `key`, None if there is none."""
         path = self._path(key)
         if repr(key) not in self._held and path is not None and path.exists():
             self._held[repr(key)] = json.loads(path.read_text())
         return self._held.get(repr(key))
 
     def put(self, key: object, answer: Any) -> None:
-        """Keep an answer for this process and for those that share its folder."""
+        """Store a value for this process and for all that share its folder."""
         self._held[repr(key)] = answer
         path = self._path(key)
         if path is not None:

@@ -1,18 +1,18 @@
-"""Largest errors of a correct kernel: the constants of every family's tolerance.
+"""Largest error that a correct kernel may have: the constants of the tolerances of all families.
 
-An entry that adds up many products may err by
+The error allowed for an entry that is a sum of many products is
 
-    CONFIDENCE · sqrt(terms + 2) · ADDER · wander
+    CONFIDENCE_FACTOR · sqrt(terms + 2) · ADDITION_ERROR · wander
 
-where wander is how far the partial sums get from zero: for randomly signed products about the
-root of the sum of their squares. The bound that holds for any operands is hundreds of times
-larger at some thousands of terms, and would let a kernel pass that drops a product or rounds its
-operands to fewer bits. The stored value errs by UNIT_ROUNDOFF of itself, and by SMALLEST
-where the numbers run out below. Integers must be exact.
+Here wander is the largest distance of the partial sums from zero. For products of random signs it
+is about the root of the sum of their squares. A bound for any operands would be hundreds of times
+larger at some thousands of terms; a kernel that drops a product or rounds its operands to fewer
+bits would pass. A stored value has the relative error UNIT_ROUNDOFF, and the absolute error
+SMALLEST_NUMBER near zero. Integers must be exact.
 
-Quotients, exponentials and the like are computed in float32 before they are stored, each within
-LIBRARY of itself. How errors go on from there is in `families/propagated_errors.py`;
-docs/reference/method.md has the derivation.
+Quotients, exponentials and similar functions are computed in float32 before they are stored, each
+with the relative error LIBRARY_ERROR. `families/propagated_errors.py` follows errors through further
+operations; docs/reference/method.md has the derivation.
 """
 
 import numpy as np
@@ -27,33 +27,34 @@ _FLOATING = [name for name in ALL_PRECISIONS if result_type(name) in _ROUNDOFF]
 UNIT_ROUNDOFF = {name: _ROUNDOFF[result_type(name)] for name in _FLOATING}
 """Half the distance from 1 to the next number of the precision in which results are stored."""
 
-SMALLEST = {name: _SMALLEST[result_type(name)] for name in _FLOATING}
-"""The least positive number of the precision in which results are stored."""
+SMALLEST_NUMBER = {name: _SMALLEST[result_type(name)] for name in _FLOATING}
+"""Smallest positive number of the precision in which results are stored."""
 
-ADDER = {name: _ADDER.get(TABLE[name].product or name, 2.0**-22) for name in _FLOATING}
-"""Largest relative error of one addition. All add in float32; tensor cores round towards zero, and
-those of Hopper keep about 14 bits of a sum of fp8 products (DeepSeek-V3 technical report, 3.3.2).
-"""
+ADDITION_ERROR = {name: _ADDER.get(TABLE[name].product or name, 2.0**-22) for name in _FLOATING}
+"""Largest relative error of one addition. All kernels add in float32. Tensor cores round towards
+zero, and those of Hopper keep about 14 bits of a sum of fp8 products (DeepSeek-V3 technical report,
+section 3.3.2)."""
 
-LIBRARY = 4 * 2.0**-24
+LIBRARY_ERROR = 4 * 2.0**-24
 """Relative error of a library's exp, tanh, sigmoid, quotient or root, computed in float32."""
 
-CONFIDENCE = 8.0
-"""How many times its natural growth the accumulated rounding error is allowed to reach."""
+CONFIDENCE_FACTOR = 8.0
+"""Factor between the allowed error of a sum and its expected growth, sqrt(terms)."""
 
 
 def accumulated(precision: str, terms: float) -> float:
-    """Return the error of a sum of so many products, as a part of its wander."""
-    return float(CONFIDENCE * np.sqrt(terms + 2) * ADDER[precision])
+    """Return the allowed error of a sum of `terms` products, divided by its wander."""
+    return float(CONFIDENCE_FACTOR * np.sqrt(terms + 2) * ADDITION_ERROR[precision])
 
 
 def allowed(precision: str, terms: float, wander: np.ndarray, stored: np.ndarray) -> np.ndarray:
     """Return the error allowed at each entry, zeros for int8.
 
-    terms: how many products an entry adds up; wander: see above; stored: the sum of the
-    magnitudes of all that is rounded to the precision on the way to the entry.
+    terms: number of products in the sum of an entry. wander: largest distance of the partial sums
+    from zero, one number for each entry. stored: for each entry, the sum of the magnitudes of all
+    values that are rounded to the precision while it is computed.
     """
     if precision == "int8":
         return np.zeros(wander.shape, dtype=np.int64)
     accumulating = accumulated(precision, terms) * wander
-    return np.asarray(accumulating + UNIT_ROUNDOFF[precision] * stored + SMALLEST[precision])
+    return np.asarray(accumulating + UNIT_ROUNDOFF[precision] * stored + SMALLEST_NUMBER[precision])

@@ -167,13 +167,13 @@ def _off(serving: "Serving") -> tuple[float, float]:
 
     DeepbenchError where one is further than the precision explains.
     """
-    errors, (_, allowed) = serving.errors(), serving.judge.everywhere()
+    errors, (_, allowed) = serving.errors(), serving.reference.everywhere()
     if not (errors <= allowed).all():
         raise DeepbenchError(
             f"the outputs are off by {errors.max():.3g} where {allowed.max():.3g} is allowed, and"
             " are not timed"
         )
-    return serving.off()
+    return serving.relative_errors()
 
 
 def _as_text(found: dict[str, Any]) -> str:

@@ -36,10 +36,10 @@ class Selection:
     layouts: tuple[str, ...] = ()
 
 
-def rows(wanted: Selection, tell: Say = lambda step: None) -> Iterator["CheckResult"]:
+def rows(wanted: Selection, report: Say = lambda step: None) -> Iterator["CheckResult"]:
     """Yield the row of every kernel, as this process computes it.
 
-    tell: called with the name of each step before it. Raises DeepbenchError for names that do not
+    report: called with the name of each step before it. Raises DeepbenchError for names that do not
     exist.
     """
     count = threads.fix()
@@ -51,14 +51,14 @@ def rows(wanted: Selection, tell: Say = lambda step: None) -> Iterator["CheckRes
     in_one, between = between_processes.split_by_processes(wanted.families)
     if in_one:
         yield from check_table.rows(
-            *places, in_one, wanted.precisions, threads=count, tell=tell, layouts=wanted.layouts
+            *places, in_one, wanted.precisions, threads=count, report=report, layouts=wanted.layouts
         )
     kinds = wanted.precisions or PRECISIONS
-    yield from between_processes.rows(between, *places, kinds, tell=tell, layouts=wanted.layouts)
+    yield from between_processes.rows(between, *places, kinds, report=report, layouts=wanted.layouts)
 
 
 def rows_of(
-    launch: Launch, wanted: Selection, tell: Say = lambda step: None
+    launch: Launch, wanted: Selection, report: Say = lambda step: None
 ) -> Iterator["CheckResult"]:
     """Yield the same rows as the interpreter of a release computes them.
 
@@ -75,7 +75,7 @@ def rows_of(
         assert process.stdout is not None
         while (message := messages.read(process.stdout)) is not None:
             if "step" in message:
-                tell(message["step"])
+                report(message["step"])
             else:
                 yield CheckResult(**message["row"])
     if process.returncode:

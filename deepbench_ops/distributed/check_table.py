@@ -10,7 +10,7 @@ from itertools import product
 from typing import cast
 
 from deepbench_ops.backends import check
-from deepbench_ops.backends.base import demand_layout
+from deepbench_ops.backends.base import require_layout
 from deepbench_ops.backends.check_table import ALL, OK, SKIPPED, WRONG, CheckResult
 from deepbench_ops.distributed import collective_kernel
 from deepbench_ops.distributed.prepared_ranks import NO_TRANSPORT, TRANSPORTS
@@ -36,7 +36,7 @@ def rows(
     frameworks: Sequence[str],
     devices: Sequence[str],
     precisions: Sequence[str],
-    tell: Callable[[str], object] = lambda step: None,
+    report: Callable[[str], object] = lambda step: None,
     layouts: Sequence[str] = (),
 ) -> Iterator[CheckResult]:
     """Yield a row for every framework and device that has a transport, and every family, precision
@@ -52,7 +52,7 @@ def rows(
     for (framework, device), name in TRANSPORTS.items():
         if framework not in frameworks or device not in devices:
             continue
-        tell(f"{name} between processes")
+        report(f"{name} between processes")
         groups = _Groups(name)
         try:
             for family in collective:
@@ -103,7 +103,7 @@ def _compared(row: CheckResult, kind: type[Collective], groups: _Groups) -> Chec
         for ranks, elements in product(RANKS, ELEMENTS)
     }
     try:
-        demand_layout(kind, row.layout)
+        require_layout(kind, row.layout)
         for (ranks, _), problem in problems.items():
             collective_kernel.demand(problem, row.precision, ranks, groups.name)
     except Unsupported as lacking:

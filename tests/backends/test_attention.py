@@ -154,7 +154,7 @@ def test_gradients_are_those_of_autograd_in_float64():
     output = scores.masked_fill(hidden, -torch.inf).softmax(-1) @ v.repeat_interleave(3, 1)
     output.backward(torch.tensor(drawn.gradient, dtype=torch.float64))
     judges = families.references(problem, drawn, "float32", "backward")
-    for name, operand in ((family.OF_Q, q), (family.OF_K, k), (family.OF_V, v)):
+    for name, operand in ((family.QUERY_GRADIENT, q), (family.KEY_GRADIENT, k), (family.VALUE_GRADIENT, v)):
         np.testing.assert_allclose(operand.grad.numpy(), judges[name].everywhere()[0], atol=1e-12)
     forward = families.references(problem, drawn, "float32", "forward")[""]
     np.testing.assert_allclose(output.detach().numpy(), forward.everywhere()[0], atol=1e-12)
@@ -214,7 +214,7 @@ def test_wrong_gradients_are_caught(precision):
         values = getattr(drawn, name)
         one.__dict__[name] = values if name in "kv" else values[:, ::2]
     of_one = families.references(alone, one, precision, "backward")
-    for name in (family.OF_K, family.OF_V):
+    for name in (family.KEY_GRADIENT, family.VALUE_GRADIENT):
         assert not accepts(judges[name], of_one[name].everywhere()[0])
 
 

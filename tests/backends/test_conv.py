@@ -480,11 +480,11 @@ def test_only_the_operands_of_a_pass_are_drawn():
 def test_channels_last_says_so_in_its_strides(channels):
     """A pixel's channels lie side by side, aligned, and even a single channel's stride is 1."""
     values = np.arange(2 * channels * 4 * 5, dtype=np.float32).reshape(2, channels, 4, 5)
-    laid = conv.laid_out(values, "channels_last")
+    laid = conv.in_layout(values, "channels_last")
     np.testing.assert_array_equal(values, laid)
     assert (20 * channels * 4, 4, 5 * channels * 4, channels * 4) == laid.strides
     assert 0 == laid.ctypes.data % ALIGNMENT
-    assert conv.laid_out(values, "published") is values
+    assert conv.in_layout(values, "published") is values
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)

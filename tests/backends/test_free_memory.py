@@ -29,7 +29,7 @@ def test_a_problem_beyond_memory_is_skipped_with_both_sizes(monkeypatch):
 def system(tmp_path, monkeypatch):
     """A system that says nothing about its memory until a test writes it down."""
     monkeypatch.setattr(free_memory, "MEMINFO", tmp_path / "meminfo")
-    monkeypatch.setattr(free_memory, "GROUP", tmp_path)
+    monkeypatch.setattr(free_memory, "CGROUP_FOLDER", tmp_path)
     return tmp_path
 
 

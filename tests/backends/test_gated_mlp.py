@@ -59,8 +59,8 @@ def test_slopes_stay_below_the_bounds(activation):
     x = np.linspace(-10, 10, 20001)
     value, slope = activation(x)
     np.testing.assert_allclose(np.gradient(value, x), slope, atol=1e-3)
-    assert np.abs(slope).max() < family.STEEPEST
-    assert np.abs(np.gradient(slope, x)).max() < family.CURVED
+    assert np.abs(slope).max() < family.LARGEST_SLOPE
+    assert np.abs(np.gradient(slope, x)).max() < family.LARGEST_CURVATURE
 
 
 def test_bytes_and_flops():

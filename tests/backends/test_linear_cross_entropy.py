@@ -6,7 +6,7 @@ from framework_table import check_of_every_kernel, entries_agree, every_operatio
 from judging import accepted
 
 from deepbench_ops.backends.families import linear_cross_entropy as family
-from deepbench_ops.backends.families.cross_entropy import FACTOR, one_hot
+from deepbench_ops.backends.families.cross_entropy import LOSS_GRADIENT, one_hot
 from deepbench_ops.problems.linear_cross_entropy import LinearCrossEntropy
 
 PROBLEM = LinearCrossEntropy(29, 61, 131)
@@ -24,7 +24,7 @@ test_every_kernel_passes_its_check = check_of_every_kernel(
 test_reference_at_some_entries_is_the_whole_reference = entries_agree(every_operation(PROBLEM))
 
 
-def passes(drawn, shift=0, factor=FACTOR):
+def passes(drawn, shift=0, factor=LOSS_GRADIENT):
     """Return loss and gradients in float64, with mistakes if asked for."""
     x, w = np.float64(drawn["x"]), np.float64(drawn["weight"])
     powers = np.exp(x @ w.T)

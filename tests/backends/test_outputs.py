@@ -117,7 +117,7 @@ def test_a_smaller_share_of_a_larger_tolerance_is_not_the_worst():
 
 
 @dataclass
-class Costly(Exactly):
+class CountedTerms(Exactly):
     """A known reference whose entries take so many products each; keeps how many were asked for."""
 
     entry_terms: int
@@ -132,14 +132,14 @@ class Costly(Exactly):
     ("terms", "entries"),
     [
         (1, check.ENTRIES),
-        (check.MOST_TERMS // 20, 20),
-        (check.MOST_TERMS * 1000, check.FEWEST_ENTRIES),
+        (check.SPOT_CHECK_TERMS // 20, 20),
+        (check.SPOT_CHECK_TERMS * 1000, check.FEWEST_ENTRIES),
     ],
 )
 def test_fewer_entries_are_compared_where_the_reference_takes_long_for_each(terms, entries):
     """And the four corners, whatever the operation's own products are."""
     made = kernel(np.ones((3, 4)), np.ones((4, 5)))
-    reference = Costly(np.ones((3, 4)), terms)
+    reference = CountedTerms(np.ones((3, 4)), terms)
 
     assert check.spot_check(replace(made, reference=reference)).ok
     assert entries + 4 == reference.asked

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from deepbench_ops import problems
 from deepbench_ops.backends import check, families
 from deepbench_ops.backends.families import sparse_gemm as family
-from deepbench_ops.backends.families.sparse_gemm import Csr, inputs, laid_out
+from deepbench_ops.backends.families.sparse_gemm import Csr, inputs, concatenated
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
 from deepbench_ops.backends.shared_cache import SharedCache
 from deepbench_ops.errors import DeepbenchError, Unsupported
@@ -273,7 +273,7 @@ def test_wrong_conversions_are_found_out(mistake):
             kernel = super().build(*what)
             original = kernel.reference.a
             made = self.convert(original)
-            values = laid_out(original, made.offsets, made.columns, made.values)
+            values = concatenated(original, made.offsets, made.columns, made.values)
             return replace(kernel, result=lambda: values, peek=lambda index: values[index])
 
     problem = SparseGemm(53, 1, 53, sparsity=0.9)

@@ -28,7 +28,7 @@ def chosen(x, k):
 
 def right(drawn, values, columns):
     """Return whether values and columns are accepted."""
-    return accepted(PROBLEM, "forward", {"": family.judged(drawn["x"], values, columns)})
+    return accepted(PROBLEM, "forward", {"": family.checked_values(drawn["x"], values, columns)})
 
 
 def test_wrong_columns_and_values_are_caught():
@@ -55,10 +55,10 @@ def test_ties_may_come_in_any_order_but_once(rows, k, seed):
     order = np.random.default_rng(seed).permutation(x.shape[1])
     values, places = chosen(x[:, order], k)
     columns = order[places]
-    np.testing.assert_array_equal(values, family.judged(x, values, columns))
+    np.testing.assert_array_equal(values, family.checked_values(x, values, columns))
     if k > 1:
         columns[:, 1] = columns[:, 0]
-        assert np.isnan(family.judged(x, values, columns)).any(axis=1).all()
+        assert np.isnan(family.checked_values(x, values, columns)).any(axis=1).all()
 
 
 def test_more_than_there_are_is_refused_in_one_line():

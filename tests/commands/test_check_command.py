@@ -320,7 +320,7 @@ def test_everything_at_hand_is_right():
 def test_every_transpose_and_a_vector_are_among_the_kinds():
     """The twins come from the published list: its transposes, vectors and small batches."""
     twins = families.kinds("gemm")
-    assert len({twin.id for twin in twins}) == len(twins) <= families.MOST_KINDS
+    assert len({twin.id for twin in twins}) == len(twins) <= families.TWIN_LIMIT
     assert {"NN", "NT", "TN"} == {twin.id[-2:] for twin in twins}
     assert {1, 2, 4, 8, 16, 32, 53} == {twin.n for twin in twins}
     assert {families.small(one).id for one in problems.load("gemm")} == {twin.id for twin in twins}
@@ -330,7 +330,7 @@ def test_too_many_kinds_keep_every_size(monkeypatch):
     """Whatever the cap, every value of every size of the list's twins is still among them."""
     everything = {pair for twin in families.kinds("gemm") for pair in twin.sizes().items()}
     for most, expected in ((1, 11), (11, 11), (14, 14), (100, 18)):
-        monkeypatch.setattr(families, "MOST_KINDS", most)
+        monkeypatch.setattr(families, "TWIN_LIMIT", most)
         twins = families.kinds("gemm")
         assert everything == {pair for twin in twins for pair in twin.sizes().items()}
         assert expected == len(twins) == len({twin.id for twin in twins})

@@ -32,8 +32,8 @@ from deepbench_ops.backends.torch_backend import (  # noqa: E402
 from deepbench_ops.backends.torch_backend.backend import TorchBackend  # noqa: E402
 from deepbench_ops.backends.torch_backend.model_reference import (  # noqa: E402
     TOLERANCE,
-    InferenceJudge,
-    of_most,
+    InferenceReference,
+    largest_error_factor,
 )
 from deepbench_ops.backends.torch_backend.network import weighted  # noqa: E402
 from deepbench_ops.backends.torch_backend.serving import Serving  # noqa: E402
@@ -190,7 +190,7 @@ def test_a_network_that_loses_a_layer_fails_its_check(name, monkeypatch):
     with torch.no_grad():
         scores[0].weight[0] *= 0.5
     serving.one(0)
-    assert np.any(serving.errors() > serving.judge.everywhere()[1])
+    assert np.any(serving.errors() > serving.reference.everywhere()[1])
 
 
 @pytest.mark.parametrize("precision", TOLERANCE)
@@ -198,7 +198,7 @@ def test_a_network_that_loses_a_layer_fails_its_check(name, monkeypatch):
 def test_no_output_and_another_items_fail_the_check(name, precision):
     """Of every network's twin, in every precision, both by what the worst entry may be off."""
     twin = families.small(Model(name=name, batch=4))
-    expected, allowed = InferenceJudge(precision, TorchBackend(), twin).everywhere()
+    expected, allowed = InferenceReference(precision, TorchBackend(), twin).everywhere()
     assert np.any(np.abs(expected) > allowed)
     assert np.any(np.abs(expected[::-1] - expected) > 1.2 * allowed)
 
@@ -207,7 +207,7 @@ def test_no_output_and_another_items_fail_the_check(name, precision):
 def test_the_truth_is_of_numbers_before_they_are_rounded(precision):
     """To 16 bits or to 8: what is lost there counts as well."""
     twin = Model(name="dlrm", batch=2, whole=False)
-    judges = (InferenceJudge(each, TorchBackend(), twin) for each in (precision, "float32"))
+    judges = (InferenceReference(each, TorchBackend(), twin) for each in (precision, "float32"))
     rounded, exact = (judge.everywhere()[0] for judge in judges)
     assert np.array_equal(rounded, exact)
 
@@ -219,11 +219,11 @@ def test_drift_is_a_part_of_outputs_however_small_they_are():
         serving.one(0)
     except RuntimeError as lacking:
         pytest.skip(str(lacking))
-    expected = serving.judge.everywhere()[0]
+    expected = serving.reference.everywhere()[0]
     assert np.abs(expected).max() < 0.1
-    furthest, drift = serving.off()
+    furthest, drift = serving.relative_errors()
     assert 0.002 < drift <= furthest < 0.15
-    assert furthest == pytest.approx(serving.errors().max() / serving.judge.typical)
+    assert furthest == pytest.approx(serving.errors().max() / serving.reference.typical)
 
 
 def test_a_step_that_forgets_the_backward_pass_of_a_layer_fails_its_check():
@@ -284,7 +284,7 @@ def test_the_worst_of_many_errors_may_be_larger(outputs, factor):
     random = np.random.default_rng(0)
     worst = [np.abs(random.standard_normal(n)).max() for n in [max(outputs, 2000)] * 50]
     usual = [np.abs(random.standard_normal(2000)).max() for _ in range(50)]
-    assert factor == pytest.approx(of_most(outputs), abs=0.005)
+    assert factor == pytest.approx(largest_error_factor(outputs), abs=0.005)
     assert factor == pytest.approx(np.mean(worst) / np.mean(usual), rel=0.05)
 
 
@@ -292,7 +292,7 @@ def test_the_worst_of_many_errors_may_be_larger(outputs, factor):
 def test_the_scale_of_errors_is_of_many_items_or_of_one_that_is_larger(seed):
     """Of a batch of one, too, whose two scores may both be near zero. That of the last seed has an
     output of several times the typical one, a part of which a calibrated range may cut off."""
-    judge = InferenceJudge("int8", TorchBackend(), Model(name="mmoe", batch=1), seed)
+    judge = InferenceReference("int8", TorchBackend(), Model(name="mmoe", batch=1), seed)
     expected, allowed = judge.everywhere()
     assert (2, 2) == expected.shape
     assert 0.05 < judge.typical < 0.6
@@ -326,19 +326,19 @@ def test_a_small_network_in_int8_passes_for_every_seed_and_wrong_ones_do_not(see
     pytest.importorskip("torchao")
     problem = Model(name="mmoe", batch=1)
     right = Serving(run_by("compiled"), problem, "int8", seed)
-    _, allowed = right.judge.everywhere()
+    _, allowed = right.reference.everywhere()
     right.one(0)
     assert np.all(right.errors() <= allowed)
 
     others = range(seed + 100, seed + 108)
-    away = distances(right.judge, [true_output(problem, seed, each) for each in others])
+    away = distances(right.reference, [true_output(problem, seed, each) for each in others])
     assert max(away) > 1.5
     (item,) = network("mmoe").whole.inputs(1, others[int(np.argmax(away))])
     right._batches[0] = (torch.from_numpy(item),)
     right.one(0)
     assert np.any(right.errors() > allowed)
 
-    away = distances(right.judge, [true_output(problem, each, seed) for each in others])
+    away = distances(right.reference, [true_output(problem, each, seed) for each in others])
     assert max(away) > 1.5
     own, wrong = serving.weighted, others[int(np.argmax(away))]
     monkeypatch.setattr(serving, "weighted", lambda *given: own(*given[:-1], wrong))
@@ -591,7 +591,7 @@ def test_only_tensors_that_live_at_once_are_counted():
             passed = passed.relu()
         return passed[:10]  # the same memory, seen in another way
 
-    assert 2 * 4000 == peak_memory.most(chain)
+    assert 2 * 4000 == peak_memory.peak_bytes(chain)
 
 
 @pytest.mark.parametrize("name", ["mobilenet_v2", "wide_deep"])
@@ -602,7 +602,7 @@ def test_inference_has_as_much_at_once_as_the_table_says(name):
         module = network(name).make(form).eval()
     given = [torch.as_tensor(values).to("meta") for values in form.inputs(3)]
     with torch.inference_mode():
-        made = peak_memory.most(lambda: module(*given))
+        made = peak_memory.peak_bytes(lambda: module(*given))
     assert 3 * 4 * size.live == made + sum(each.nbytes for each in given)
 
 

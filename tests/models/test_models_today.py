@@ -18,7 +18,7 @@ torch = pytest.importorskip("torch")
 from torch.utils.flop_counter import FlopCounterMode  # noqa: E402
 
 from deepbench_ops.backends.torch_backend.backend import TorchBackend  # noqa: E402
-from deepbench_ops.backends.torch_backend.model_reference import InferenceJudge  # noqa: E402
+from deepbench_ops.backends.torch_backend.model_reference import InferenceReference  # noqa: E402
 from deepbench_ops.models import grouped_product, mixture, transformer  # noqa: E402
 from deepbench_ops.models.mixture import Experts  # noqa: E402
 from deepbench_ops.models.torch_weights import filled  # noqa: E402
@@ -209,12 +209,12 @@ def test_experts_add_up_what_the_chosen_ones_make(chosen):
 def test_another_expert_is_allowed_only_where_rounding_decides():
     """In bfloat16 tokens whose last two experts score nearly alike; in float32 hardly any."""
     twin = families.small(Model("qwen3_30b_a3b_layer_128", 2))
-    allowed = InferenceJudge("bfloat16", TorchBackend(), twin).everywhere()[1].reshape(2, 13, 32)
+    allowed = InferenceReference("bfloat16", TorchBackend(), twin).everywhere()[1].reshape(2, 13, 32)
     usual = allowed.min((1, 2), keepdims=True)  # of each item, which may have larger outputs
     unsettled = allowed > usual
     assert np.array_equal(unsettled.all(2), unsettled.any(2))
     assert 0 < unsettled.mean() < 0.5
-    exact = InferenceJudge("float32", TorchBackend(), twin).everywhere()[1].reshape(2, -1)
+    exact = InferenceReference("float32", TorchBackend(), twin).everywhere()[1].reshape(2, -1)
     assert np.array_equal(exact.min(1), exact.max(1))
 
 

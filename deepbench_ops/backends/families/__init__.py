@@ -1,30 +1,35 @@
-"""Parts that the kernels of all frameworks share: operands, references, small twins of a family.
+"""Code that the kernels of all frameworks share: operands, references and small twins of a family.
 
-One module per family, named after it (in another distribution `<family>_operands`, next to the
-family's dataclass). Each has
+Each family has one module here, with the family's name (in another distribution it is called
+`<family>_operands` and lies next to the family's dataclass). A module has
 
-- ``SMALL`` and ``PROBE``: mappings of sizes to the largest value that the small twin keeps, for the
-  check and for an estimate of speed;
+- ``SMALL`` and ``PROBE``: the largest value of each size in a small twin, for the check (SMALL) and
+  for an estimate of speed (PROBE);
 - ``inputs(problem, precision, seed)``: the operands, an object with a mapping ``notes``;
-- ``reference(problem, inputs, precision, operation)``: the true output, a `kernel.Reference`. Of an
-  operation with several outputs it is a mapping of references by the outputs' names, and the first
-  output has the name "". A framework's module hands out the others as `Prepared.further`.
+- ``reference(problem, inputs, precision, operation)``: the true output, a `kernel.Reference`. For
+  an operation with several outputs it is a mapping from the outputs' names to references, and the
+  first output has the name "". A framework's module returns the others as `Prepared.further`.
 
-Whole models have neither of the last two: a framework's module brings the reference. These hooks
-are optional, and nothing outside a family's own files asks for a family by its name:
+A module of whole models has neither ``inputs`` nor ``reference``: the framework's module computes
+the reference. The following hooks are optional. No code outside a family's own files tests for the
+name of a family.
 
-- ``refuse(problem, precision, operation)``: raise Unsupported for what no framework is asked to do;
-- ``GRADIENTS``: outputs of the backward pass, and the operands that they are the gradients of;
-- ``outputs(problem, operation)``: names of the outputs where they are more than GRADIENTS says;
-- ``notes(inputs, operation)``: notes on the operands that depend on the operation; without it they
-  are ``inputs.notes``;
+- ``refuse(problem, precision, operation)``: raise Unsupported for combinations that no framework is
+  to compute;
+- ``GRADIENTS``: names of the outputs of the backward pass, each with the name of the operand whose
+  gradient it is;
+- ``outputs(problem, operation)``: names of the outputs, for a family whose outputs do not follow
+  from GRADIENTS;
+- ``notes(inputs, operation)``: notes on the operands that depend on the operation; without this
+  hook they are ``inputs.notes``;
 - ``reference_from(problem, inputs, precision, operation, own)``: as ``reference``, for outputs of
   full size that take too long to compute as a whole. ``own`` maps names to functions that read
   the kernel's own outputs and intermediate values (`Prepared.intermediate`), so that an entry can
   be computed from the values one step before;
 - ``small(problem)`` and ``probe(problem, times)``: the twins for the check and for an estimate,
   where ``SMALL`` and ``PROBE`` cannot describe them;
-- ``memory_needed(problem, operation, execution)``: bytes, where they do not follow from operands.
+- ``memory_needed(problem, operation, execution)``: bytes of memory, where they do not follow from
+  the operands.
 """
 
 from collections.abc import Mapping
@@ -39,8 +44,8 @@ from deepbench_ops.problems.problem_lists import load
 
 P = TypeVar("P", bound=Problem)
 
-MOST_KINDS = 40
-"""Small twins of a family that are checked when all its kinds are asked for."""
+TWIN_LIMIT = 40
+"""Number of small twins in a check of all kinds of problems of a family."""
 
 
 def module_of(problem: Problem) -> Any:
@@ -53,28 +58,28 @@ def module_of(problem: Problem) -> Any:
 
 
 def small(problem: P) -> P:
-    """Return the problem's twin for the check: the same kind, small enough to judge whole."""
+    """Return the problem's small twin: the same kind of problem, small enough to check entirely."""
     family = module_of(problem)
     if hasattr(family, "small"):
         smaller: P = family.small(problem)
         return smaller
-    return cut_down(problem, family.SMALL)
+    return with_limits(problem, family.SMALL)
 
 
 def probe(problem: P, times: int = 1) -> P:
-    """Return the problem's twin for an estimate, large enough to show a rate.
+    """Return the problem's twin for an estimate of speed, large enough to show a rate.
 
-    times: how much larger, in each of its sizes or in its items, though never beyond the problem.
+    times: factor on each size of the twin, or on its items; no size exceeds that of the problem.
     """
     family = module_of(problem)
     if hasattr(family, "probe"):
         smaller: P = family.probe(problem, times)
         return smaller
-    return cut_down(problem, {name: times * size for name, size in family.PROBE.items()})
+    return with_limits(problem, {name: times * size for name, size in family.PROBE.items()})
 
 
 def refuse(problem: Problem, precision: str, operation: str) -> None:
-    """Raise Unsupported for what no framework is asked to do, by the family's hook."""
+    """Raise Unsupported for a combination that no framework is to compute, by the family's hook."""
     family = module_of(problem)
     if hasattr(family, "refuse"):
         family.refuse(problem, precision, operation)
@@ -92,7 +97,8 @@ def notes(problem: Problem, drawn: Any, operation: str) -> Mapping[str, str]:
 def outputs(problem: Problem, operation: str) -> tuple[str, ...]:
     """Return the names of an operation's outputs, by the family's hook.
 
-    Without it a backward pass has those of the family's GRADIENTS, and all else one, "".
+    Without the hook a backward pass has the outputs in the family's GRADIENTS, and any other
+    operation has one output, "".
     """
     family = module_of(problem)
     if hasattr(family, "outputs"):
@@ -101,7 +107,7 @@ def outputs(problem: Problem, operation: str) -> tuple[str, ...]:
 
 
 def memory_needed(problem: Problem, operation: str, execution: str) -> float | None:
-    """Return the bytes that a kernel takes by the family's count, None where it has no count."""
+    """Return the bytes that a kernel takes by the family's hook, None where it has no hook."""
     family = module_of(problem)
     if not hasattr(family, "memory_needed"):
         return None
@@ -127,13 +133,13 @@ def references(
     return made if isinstance(made, Mapping) else {"": made}
 
 
-def drawn_again(
+def fresh_references(
     kernel: Kernel, problem: Problem, precision: str, operation: str, seed: int
 ) -> Mapping[str, Reference]:
-    """Return the references of a small twin's kernel, made from newly drawn inputs.
+    """Return the references of a small twin's kernel, computed from newly drawn operands.
 
-    So a kernel that changes its operands is found out. The kernel's own references where the family
-    has none: a model's holds the weights as they were at first.
+    This finds a kernel that changes its operands. Where the family has no reference, return the
+    kernel's own: that of a model has a copy of the initial weights.
     """
     family = module_of(problem)
     if not hasattr(family, "reference"):
@@ -142,20 +148,20 @@ def drawn_again(
     return references(problem, drawn, precision, computed(operation))
 
 
-def cut_down(problem: P, most: Mapping[str, int]) -> P:
-    """Return the same kind of problem with no size above `most` of it."""
+def with_limits(problem: P, most: Mapping[str, int]) -> P:
+    """Return the problem with each size in `most` reduced to its limit there."""
     sizes = {name: min(getattr(problem, name), limit) for name, limit in most.items()}
     return replace(problem, **sizes)  # type: ignore[arg-type]
 
 
 def kinds(family: str) -> tuple[Problem, ...]:
-    """Return the small twins of the family's published list, each distinct one once.
+    """Return the distinct small twins of the problems in the family's list.
 
-    Of more than MOST_KINDS only so many stay: those with a size (a transpose, a cell, a stride)
-    that no twin before them has, however many they are, and others from all over the list.
+    More than TWIN_LIMIT twins are reduced: first come all twins with a size (or transpose, cell,
+    stride) that no earlier twin has, then others, evenly spread over the list, up to the limit.
     """
     twins = {twin.id: twin for twin in map(small, load(family))}
-    if len(twins) <= MOST_KINDS:
+    if len(twins) <= TWIN_LIMIT:
         return tuple(twins.values())
     shown: set[tuple[str, object]] = set()
     first = []
@@ -165,6 +171,6 @@ def kinds(family: str) -> tuple[Problem, ...]:
             first.append(name)
             shown |= sizes
     others = [name for name in twins if name not in first]
-    room = max(0, MOST_KINDS - len(first))
+    room = max(0, TWIN_LIMIT - len(first))
     spread = [others[turn * len(others) // room] for turn in range(room)]
     return tuple(twins[name] for name in [*first, *spread])

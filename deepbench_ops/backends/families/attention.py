@@ -18,12 +18,15 @@ from deepbench_ops.backends.kernel import Reference
 from deepbench_ops.problems.attention import Attention
 from deepbench_ops.random_operands import floats
 
-MOST = {"b": 2, "d": 64, "dv": 48}
-"""Sizes of a small twin at most; the others are in `small`."""
+SMALL_TWIN_LIMITS = {"b": 2, "d": 64, "dv": 48}
+"""Largest values of sizes of a small twin that do not depend on each other."""
 
-MOST_KV, MOST_GROUP, MOST_QUERIES, MOST_KEYS = 2, 3, 37, 53
+TWIN_KEY_HEADS, TWIN_GROUP, TWIN_QUERIES, TWIN_KEYS = 2, 3, 37, 53
+"""Largest numbers of heads of keys, of query heads for each of these, of queries and of keys of a
+small twin."""
 
 PROBE_TOKENS, PROBE_HEADS = 256, 8
+"""Largest numbers of tokens and of query heads of the twin for an estimate."""
 
 Q, K, V, GRADIENT = range(4)
 """Streams of random bits."""
@@ -31,15 +34,15 @@ Q, K, V, GRADIENT = range(4)
 HALF_WIDTH = 3**0.5
 """q, k and v are uniform in [-HALF_WIDTH, HALF_WIDTH): scores q·k / sqrt(d) have unit variance."""
 
-OF_Q, OF_K, OF_V = "", "gradient of the keys", "gradient of the values"
+QUERY_GRADIENT, KEY_GRADIENT, VALUE_GRADIENT = "", "gradient of the keys", "gradient of the values"
 """Names of the outputs of `backward`."""
 
 
 @dataclass(frozen=True)
 class AttentionInputs:
-    """Operands, drawn when they are first asked for, with the axes (batch, head, token, number).
+    """Operands, each drawn at its first use, with the axes (batch, head, token, number).
 
-    Precisions that numpy lacks are float32 arrays holding values of that precision.
+    In a precision that numpy lacks they are float32 arrays with values of that precision.
     """
 
     problem: Any
@@ -48,17 +51,17 @@ class AttentionInputs:
 
     @cached_property
     def q(self) -> np.ndarray:
-        """b x hq x sq x d."""
+        """Queries, b x hq x sq x d."""
         return self._drawn(self.problem.hq, self.problem.sq, self.problem.d, HALF_WIDTH, Q)
 
     @cached_property
     def k(self) -> np.ndarray:
-        """b x hkv x skv x d."""
+        """Keys, b x hkv x skv x d."""
         return self._drawn(self.problem.hkv, self.problem.skv, self.problem.d, HALF_WIDTH, K)
 
     @cached_property
     def v(self) -> np.ndarray:
-        """b x hkv x skv x dv; of latent attention the first numbers of the keys."""
+        """Values, b x hkv x skv x dv; in latent attention the first dv numbers of the keys."""
         if getattr(self.problem, "latent", False):
             return self.k[..., : self.problem.dv]
         return self._drawn(self.problem.hkv, self.problem.skv, self.problem.dv, HALF_WIDTH, V)
@@ -70,7 +73,7 @@ class AttentionInputs:
 
     @property
     def notes(self) -> dict[str, str]:
-        """How they are drawn, and which keys a query sees."""
+        """Notes for the record: distribution of the operands, and the keys that a query sees."""
         seen = "all keys"
         if self.problem.causal:
             seen = "all keys by the last query, one fewer by each before it"
@@ -87,22 +90,22 @@ class AttentionInputs:
 
 
 def small(problem: Attention) -> Attention:
-    """Return the twin for the check: as many query heads for each head of keys, but three at most.
+    """Return the small twin for the check.
 
-    Problems of one query, or of as many queries as keys, stay so.
+    A twin of a problem with one query, or with as many queries as keys, has this property too.
     """
-    kv = min(problem.hkv, MOST_KV)
-    group = min(problem.hq // problem.hkv, MOST_GROUP)
-    keys = min(problem.skv, MOST_KEYS)
-    queries = keys if problem.sq == problem.skv else min(problem.sq, MOST_QUERIES)
-    sizes = {name: min(getattr(problem, name), most) for name, most in MOST.items()}
+    kv = min(problem.hkv, TWIN_KEY_HEADS)
+    group = min(problem.hq // problem.hkv, TWIN_GROUP)
+    keys = min(problem.skv, TWIN_KEYS)
+    queries = keys if problem.sq == problem.skv else min(problem.sq, TWIN_QUERIES)
+    sizes = {name: min(getattr(problem, name), most) for name, most in SMALL_TWIN_LIMITS.items()}
     if problem.dv == problem.d:
         sizes["dv"] = sizes["d"]
     return replace(problem, hq=kv * group, hkv=kv, sq=queries, skv=keys, **sizes)
 
 
 def probe(problem: Attention, times: int = 1) -> Attention:
-    """Return the twin for an estimate: few heads and tokens of the real sizes of a head."""
+    """Return the twin for an estimate: few heads and tokens, with the real size of a head."""
     kv = min(problem.hkv, max(1, PROBE_HEADS * problem.hkv // problem.hq))
     tokens = PROBE_TOKENS * times
     queries, keys = min(problem.sq, tokens), min(problem.skv, tokens)
@@ -116,27 +119,28 @@ def inputs(problem: Attention, precision: str, seed: int = 0) -> AttentionInputs
 
 
 def mask(queries: int, keys: int) -> np.ndarray:
-    """Return which keys each query sees under a causal mask: queries x keys, truth values."""
+    """Return a causal mask: queries x keys booleans, True where the query sees the key."""
     return np.tri(queries, keys, keys - queries, dtype=bool)
 
 
 def reference(
     problem: Attention, drawn: AttentionInputs, precision: str, operation: str
 ) -> dict[str, Reference]:
-    """Return the references of o, or of the three gradients."""
+    """Return the reference of the output o, or those of the three gradients."""
     if operation != "backward":
         return {"": OutputReference(drawn, precision)}
     return {
-        OF_Q: QueryGradientReference(drawn, precision),
-        OF_K: KeyGradientReference(drawn, precision, of_values=False),
-        OF_V: KeyGradientReference(drawn, precision, of_values=True),
+        QUERY_GRADIENT: QueryGradientReference(drawn, precision),
+        KEY_GRADIENT: KeyGradientReference(drawn, precision, of_values=False),
+        VALUE_GRADIENT: KeyGradientReference(drawn, precision, of_values=True),
     }
 
 
 def memory_needed(problem: Attention, operation: str, execution: str) -> float:
     """Return the bytes of operands and outputs, and of all scores where they may be stored.
 
-    A backward pass, and attention as a product, a softmax and a product, store scores of float32.
+    A backward pass stores float32 scores, and so does math_forward, which is a product, a softmax
+    and a product.
     """
     scores = 4.0 * problem.b * problem.hq * problem.sq * problem.skv
     stored = operation in ("backward", "math_forward")

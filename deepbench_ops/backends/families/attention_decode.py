@@ -1,4 +1,4 @@
-"""Attention of a decoding step: operands and reference of `attention`, with a cache of keys."""
+"""Attention of a decoding step, with a cache of keys: operands and reference from `attention`."""
 
 from dataclasses import replace
 
@@ -7,20 +7,20 @@ from deepbench_ops.backends.families.attention import AttentionInputs
 from deepbench_ops.backends.families.attention_reference import OutputReference
 from deepbench_ops.problems.attention_decode import AttentionDecode
 
-MOST_TOKENS = 131
-"""Tokens in the cache of a small twin, at most."""
+TWIN_TOKENS = 131
+"""Largest number of tokens in the cache of a small twin."""
 
 inputs = attention.inputs
 
 
 def small(problem: AttentionDecode) -> AttentionDecode:
-    """Return the twin for the check, of as many queries and of the same kind of cache."""
-    kv = min(problem.hkv, attention.MOST_KV)
-    group = min(problem.hq // problem.hkv, attention.MOST_GROUP)
-    sizes = {name: min(getattr(problem, name), most) for name, most in attention.MOST.items()}
+    """Return the small twin for the check: as many queries, and a smaller cache of the same kind."""
+    kv = min(problem.hkv, attention.TWIN_KEY_HEADS)
+    group = min(problem.hq // problem.hkv, attention.TWIN_GROUP)
+    sizes = {name: min(getattr(problem, name), most) for name, most in attention.SMALL_TWIN_LIMITS.items()}
     if problem.dv == problem.d:
         sizes["dv"] = sizes["d"]
-    return replace(problem, hq=kv * group, hkv=kv, skv=min(problem.skv, MOST_TOKENS), **sizes)
+    return replace(problem, hq=kv * group, hkv=kv, skv=min(problem.skv, TWIN_TOKENS), **sizes)
 
 
 def probe(problem: AttentionDecode, times: int = 1) -> AttentionDecode:
@@ -31,5 +31,5 @@ def probe(problem: AttentionDecode, times: int = 1) -> AttentionDecode:
 def reference(
     problem: AttentionDecode, drawn: AttentionInputs, precision: str, operation: str
 ) -> OutputReference:
-    """Return the reference of the one operation there is, ``forward``."""
+    """Return the reference of the output of ``forward``, the only operation."""
     return OutputReference(drawn, precision)

@@ -1,12 +1,12 @@
-"""Reference of attention in float64: outputs, gradients, and how far a correct kernel may be off.
+"""Reference of attention in float64: outputs and gradients with the errors allowed at each entry.
 
-`Rows` and `BackwardRows` are some queries of one head, with the values and the errors allowed; the
-classes below them compute any entries of an output from these.
+`Rows` and `BackwardRows` compute values and allowed errors of some queries of one head. The classes
+below them use these for any entries of an output.
 
 Errors of single scores have many sources (sums, roundings, the library's exponential) and random
-signs, so that a sum over keys carries the root of the sum of their squares. Each source is counted
-by its largest error, about twice its standard deviation; SPREAD times the root covers the largest
-of a million entries. docs/reference/method_modern.md has the derivation.
+signs. The error of a sum over keys is therefore the root of the sum of their squares. Each source
+counts with its largest error, about twice its standard deviation; SPREAD times the root covers the
+largest error among a million entries. docs/reference/method_modern.md has the derivation.
 """
 
 from abc import ABC, abstractmethod
@@ -17,25 +17,26 @@ from typing import Any
 
 import numpy as np
 
-from deepbench_ops.backends.families.propagated_errors import MULTIPLIER
+from deepbench_ops.backends.families.propagated_errors import MULTIPLIER_ERROR
 from deepbench_ops.backends.kernel import Index, widened
-from deepbench_ops.backends.tolerance import LIBRARY, SMALLEST, UNIT_ROUNDOFF, accumulated
+from deepbench_ops.backends.tolerance import LIBRARY_ERROR, SMALLEST_NUMBER, UNIT_ROUNDOFF, accumulated
 
 SPREAD = 4.0
-"""How many times the root of the sum of squared errors a sum may be off."""
+"""Allowed error of a sum, divided by the root of the sum of its terms' squared errors."""
 
 PIECE = 2**21
-"""Scores that are held at a time."""
+"""Scores that are in memory at a time."""
 
-Judged = tuple[np.ndarray, np.ndarray]
-"""Expected values, and the error allowed."""
+Expectation = tuple[np.ndarray, np.ndarray]
+"""Expected values, and the error allowed at each."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Some queries of one head with all keys and values of it, float64.
+    """Some queries of one head with all keys and values of the head, in float64.
 
-    q: r x d; k: n x d; v: n x dv; seen: r x n truth values; scale: factor of q·kᵀ.
+    q: r x d; k: n x d; v: n x dv; seen: r x n booleans, True where a query sees a key; scale:
+    factor of q·kᵀ; precision: that of the kernel.
     """
 
     q: np.ndarray
@@ -47,17 +48,17 @@ class Rows:
 
     @property
     def u(self) -> float:
-        """Relative error of a stored number."""
+        """Relative error of a number that is stored in the kernel's precision."""
         return UNIT_ROUNDOFF[self.precision]
 
     @property
     def u_multiplied(self) -> float:
-        """Relative error of a probability, or of its gradient, as an operand of a product."""
-        return max(self.u, MULTIPLIER.get(self.precision, 0.0))
+        """Relative error of a probability, or of its gradient, as a factor in a matrix product."""
+        return max(self.u, MULTIPLIER_ERROR.get(self.precision, 0.0))
 
     @cached_property
     def scores(self) -> np.ndarray:
-        """r x n, minus infinity where not seen."""
+        """Scores, r x n: scale·q·kᵀ, minus infinity where a query does not see a key."""
         return np.where(self.seen, self.scale * (self.q @ self.k.T), -np.inf)
 
     @cached_property
@@ -68,16 +69,17 @@ class Rows:
 
     @cached_property
     def relative(self) -> np.ndarray:
-        """Relative error of each power exp(score - largest): r x n.
+        """Relative error of each power exp(score - largest score), r x n.
 
-        The score's own: its sum of d products; q and k scaled by the root of the scale and rounded
-        before they are multiplied; the score stored. Then that of the exponential.
+        It adds up the errors of the sum of d products, of q and k, which may be scaled by the root
+        of the scale and rounded before they are multiplied, of the stored score, and of the
+        exponential.
         """
         wander = self.scale * np.sqrt(self.q**2 @ (self.k**2).T)
         size = np.where(self.seen, np.abs(self.scores), 0.0)
         below = np.where(self.seen, self.scores.max(1, keepdims=True) - self.scores, 0.0)
         own = (self.summed(self.q.shape[1]) + 2 * self.u) * wander + self.u * size
-        return np.asarray(own + 2.0**-23 * (size + below) + LIBRARY)
+        return np.asarray(own + 2.0**-23 * (size + below) + LIBRARY_ERROR)
 
     @cached_property
     def o(self) -> np.ndarray:
@@ -86,10 +88,11 @@ class Rows:
 
     @cached_property
     def o_error(self) -> np.ndarray:
-        """Error allowed of the outputs, r x dv.
+        """Allowed error of the outputs, r x dv.
 
-        Errors of the powers enter numerator and denominator: p (v - o) of each. Probabilities may
-        be rounded before the product with v. The sums, the quotient and the output round as well.
+        An error of a power appears in numerator and denominator and changes the output by
+        p (v - o) times its relative error. Probabilities may be rounded before the product with v.
+        The sums, the quotient and the output are rounded as well.
         """
         errors, squares = (self.p * self.relative) ** 2, self.p**2
         value_squares = self.v**2
@@ -99,19 +102,19 @@ class Rows:
         carried = np.sqrt(np.maximum(spread, 0) + self.u_multiplied**2 * rounded)
         sums = self.summed(self.v.shape[0]) * (np.sqrt(rounded) + np.abs(self.o))
         return np.asarray(
-            SPREAD * carried + sums + (LIBRARY + self.u) * np.abs(self.o) + SMALLEST[self.precision]
+            SPREAD * carried + sums + (LIBRARY_ERROR + self.u) * np.abs(self.o) + SMALLEST_NUMBER[self.precision]
         )
 
     def summed(self, terms: int) -> float:
-        """Error of a sum of so many terms as a part of its wander."""
+        """Return the allowed error of a sum of `terms` products, divided by its wander."""
         return accumulated(self.precision, terms)
 
 
 @dataclass(frozen=True)
 class BackwardRows:
-    """The same rows with the gradients of their outputs, `gradient`: r x dv.
+    """Rows with the gradient of their outputs, `gradient`: r x dv.
 
-    keys: numbers of the m keys that are asked for, all n unless given.
+    keys: numbers of the m keys for which gradients are computed; all n keys by default.
     """
 
     rows: Rows
@@ -125,13 +128,13 @@ class BackwardRows:
 
     @cached_property
     def p_error(self) -> np.ndarray:
-        """Error of the probabilities, those of a whole row included: r x m.
+        """Allowed error of the probabilities, r x m, with the error of the sum of their row.
 
-        They are stored, or made again from the logarithm of the row's sum.
+        A kernel may store the probabilities, or compute them again from the logarithm of the sum.
         """
         rows = self.rows
         of_row = SPREAD * np.sqrt(((rows.p * rows.relative) ** 2).sum(1, keepdims=True))
-        of_row += rows.summed(rows.p.shape[1]) + LIBRARY
+        of_row += rows.summed(rows.p.shape[1]) + LIBRARY_ERROR
         own = rows.relative[:, self.keys]
         return np.asarray(self.p * (own + of_row + rows.u_multiplied))
 
@@ -143,7 +146,7 @@ class BackwardRows:
 
     @cached_property
     def ds_error(self) -> np.ndarray:
-        """Error of the gradients of the scores, that of D left out: r x m."""
+        """Allowed error of the gradients of the scores, without that of D: r x m."""
         rows, p, values = self.rows, self.p, self.rows.v[self.keys]
         dp = self.gradient @ values.T
         wander = np.sqrt(self.gradient**2 @ (values**2).T)
@@ -154,41 +157,44 @@ class BackwardRows:
 
     @cached_property
     def d_error(self) -> np.ndarray:
-        """Error of D, which all keys of a row share: r x 1. The output may have been stored."""
+        """Allowed error of D, which all keys of a row share: r x 1.
+
+        The output o in D may have been rounded when it was stored.
+        """
         rows = self.rows
         carried = np.sqrt(((self.gradient * rows.o_error) ** 2).sum(1, keepdims=True))
         wander = np.sqrt(((self.gradient * rows.o) ** 2).sum(1, keepdims=True))
         return np.asarray(SPREAD * carried + rows.summed(rows.v.shape[1]) * wander)
 
     def dq(self) -> tuple[np.ndarray, np.ndarray]:
-        """Gradients of the queries and the error allowed, r x d each: from all keys."""
+        """Return the gradients of the queries and the error allowed, r x d each, from all keys."""
         rows = self.rows
         value, squares = rows.scale * (self.ds @ rows.k), rows.k**2
         carried = SPREAD * np.sqrt(self.ds_error**2 @ squares)
         carried += self.d_error * np.abs(rows.p @ rows.k)
         sums = rows.summed(rows.k.shape[0]) * np.sqrt(self.ds**2 @ squares)
         stored = 2 * rows.u * np.abs(value)
-        return value, rows.scale * (carried + sums) + stored + SMALLEST[rows.precision]
+        return value, rows.scale * (carried + sums) + stored + SMALLEST_NUMBER[rows.precision]
 
 
 @dataclass(frozen=True)
-class Heads:
-    """The operands of all heads, and rows of one of them in float64."""
+class HeadOperands:
+    """The operands of all heads, and functions that select rows of one head in float64."""
 
     drawn: Any
     precision: str
 
     @property
     def problem(self) -> Any:
-        """Its sizes."""
+        """The problem with the sizes."""
         return self.drawn.problem
 
     def rows(
         self, batch: int, head: int, queries: np.ndarray, numbers: slice = slice(None)
     ) -> Rows:
-        """Return some queries of a head, with all keys and values that belong to it.
+        """Return some queries of a query head, with all keys and values that it uses.
 
-        numbers: those of each value that are asked for.
+        numbers: slice of the dv numbers of each value.
         """
         problem = self.problem
         kv = head // (problem.hq // problem.hkv)
@@ -207,30 +213,30 @@ class Heads:
         )
 
     def pieces(self) -> Iterator[np.ndarray]:
-        """Yield all queries, some at a time."""
+        """Yield the numbers of all queries in arrays that need about PIECE scores each."""
         step = max(1, PIECE // self.problem.skv)
         for start in range(0, self.problem.sq, step):
             yield np.arange(start, min(start + step, self.problem.sq))
 
 
-class ByQuery(Heads, ABC):
-    """Reference of an array with the axes (batch, query head, query, number)."""
+class QueryReference(HeadOperands, ABC):
+    """Reference of an output with the axes (batch, query head, query, number)."""
 
     @property
     @abstractmethod
     def size(self) -> int:
-        """Numbers of each query."""
+        """Length of the last axis."""
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """Of the output."""
+        """Shape of the output."""
         return (self.problem.b, self.problem.hq, self.problem.sq, self.size)
 
     @abstractmethod
-    def at_queries(self, batch: int, head: int, queries: np.ndarray) -> Judged:
-        """Return expected values and errors of some queries of a head."""
+    def at_queries(self, batch: int, head: int, queries: np.ndarray) -> Expectation:
+        """Return (expected, allowed) of some queries of a head, queries x size each."""
 
-    def everywhere(self) -> Judged:
+    def everywhere(self) -> Expectation:
         """Return (expected, allowed); for small problems."""
         expected, allowed = np.empty(self.shape), np.empty(self.shape)
         for batch, head in np.ndindex(self.problem.b, self.problem.hq):
@@ -239,7 +245,7 @@ class ByQuery(Heads, ABC):
                 expected[batch, head, queries], allowed[batch, head, queries] = found
         return expected, allowed
 
-    def at(self, index: Index) -> Judged:
+    def at(self, index: Index) -> Expectation:
         """Return (expected, allowed) at some entries."""
         expected, allowed = np.array([self.entry(*each) for each in zip(*index, strict=True)]).T
         return expected, allowed
@@ -250,56 +256,56 @@ class ByQuery(Heads, ABC):
         return expected[0, number], allowed[0, number]
 
 
-class OutputReference(ByQuery):
-    """Reference of o."""
+class OutputReference(QueryReference):
+    """Reference of the output o."""
 
     @property
     def size(self) -> int:
-        """Numbers of each query."""
+        """Length of the last axis, dv."""
         return int(self.problem.dv)
 
-    def at_queries(self, batch: int, head: int, queries: np.ndarray) -> Judged:
-        """Return o and its error."""
+    def at_queries(self, batch: int, head: int, queries: np.ndarray) -> Expectation:
+        """Return o and its allowed error."""
         rows = self.rows(batch, head, queries)
         return rows.o, rows.o_error
 
     def entry(self, batch: int, head: int, query: int, number: int) -> tuple[float, float]:
-        """Return (expected, allowed) of one entry, from that number of all values."""
+        """Return (expected, allowed) of one entry, from column `number` of the values."""
         rows = self.rows(batch, head, np.array([query]), slice(number, number + 1))
         return rows.o[0, 0], rows.o_error[0, 0]
 
 
-class QueryGradientReference(ByQuery):
+class QueryGradientReference(QueryReference):
     """Reference of the gradient of q."""
 
     @property
     def size(self) -> int:
-        """Numbers of each query."""
+        """Length of the last axis, d."""
         return int(self.problem.d)
 
-    def at_queries(self, batch: int, head: int, queries: np.ndarray) -> Judged:
-        """Return dq and its error."""
+    def at_queries(self, batch: int, head: int, queries: np.ndarray) -> Expectation:
+        """Return the gradient of some queries of a head and its allowed error."""
         gradient = widened(self.drawn.gradient[batch, head, queries])
         return BackwardRows(self.rows(batch, head, queries), gradient).dq()
 
 
 @dataclass(frozen=True)
-class KeyGradientReference(Heads):
-    """Reference of the gradient of k, or of v: (batch, head of keys, key, number).
+class KeyGradientReference(HeadOperands):
+    """Reference of the gradient of k or v, with the axes (batch, head of keys, key, number).
 
-    A key's gradient is a sum over all queries of all query heads that it belongs to, which are
-    computed once for each head of keys that is asked for.
+    The gradient of a key is a sum over all queries of all query heads that use the key. These
+    queries are computed once for each head of keys. of_values: True for the gradient of v.
     """
 
     of_values: bool
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """Of the output."""
+        """Shape of the output."""
         size = self.problem.dv if self.of_values else self.problem.d
         return (self.problem.b, self.problem.hkv, self.problem.skv, size)
 
-    def everywhere(self) -> Judged:
+    def everywhere(self) -> Expectation:
         """Return (expected, allowed); for small problems."""
         expected, allowed = np.empty(self.shape), np.empty(self.shape)
         every = np.arange(self.problem.skv)
@@ -307,7 +313,7 @@ class KeyGradientReference(Heads):
             expected[batch, kv], allowed[batch, kv] = self._keys(batch, kv, every)
         return expected, allowed
 
-    def at(self, index: Index) -> Judged:
+    def at(self, index: Index) -> Expectation:
         """Return (expected, allowed) at some entries."""
         batches, heads, keys, numbers = index
         expected, allowed = np.empty(len(keys)), np.empty(len(keys))
@@ -318,10 +324,10 @@ class KeyGradientReference(Heads):
             expected[here], allowed[here] = (each[places] for each in found)
         return expected, allowed
 
-    def _keys(self, batch: int, kv: int, keys: np.ndarray) -> Judged:
-        """Return the gradients of some keys of a head and the error allowed."""
+    def _keys(self, batch: int, kv: int, keys: np.ndarray) -> Expectation:
+        """Return (expected, allowed) of the gradients of some keys of a head, keys x size each."""
         group = self.problem.hq // self.problem.hkv
-        sums = Sums.of(len(keys), self.shape[-1])
+        sums = KeyGradientSums.of(len(keys), self.shape[-1])
         for head in range(kv * group, (kv + 1) * group):
             whole = np.zeros_like(sums.value)
             for queries in self.pieces():
@@ -335,8 +341,12 @@ class KeyGradientReference(Heads):
 
 
 @dataclass
-class Sums:
-    """Sums over queries for some keys: values, squared errors and terms, magnitudes stored."""
+class KeyGradientSums:
+    """Sums over queries, for the gradients of some keys; all arrays are keys x size.
+
+    value: the gradients. errors: squared errors of the terms. squares: squared terms. stored:
+    magnitudes of the parts that each query head may store.
+    """
 
     value: np.ndarray
     errors: np.ndarray
@@ -344,12 +354,13 @@ class Sums:
     stored: np.ndarray
 
     @classmethod
-    def of(cls, keys: int, size: int) -> "Sums":
-        """Return sums that are all zero."""
+    def of(cls, keys: int, size: int) -> "KeyGradientSums":
+        """Return sums of zero."""
         return cls(*(np.zeros((keys, size)) for _ in range(4)))
 
     def add(self, whole: np.ndarray, back: BackwardRows, of_values: bool) -> None:
-        """Add the queries of some rows to the sums, and to `whole`, those of their head alone."""
+        """Add the queries of some rows to the sums, and to `whole`, the gradient of their query
+        head alone."""
         rows = back.rows
         if of_values:
             left, error, right, scale = back.p, back.p_error, back.gradient, 1.0
@@ -362,10 +373,10 @@ class Sums:
         self.squares += scale**2 * ((left**2).T @ squares)
 
     def allowed(self, terms: int, precision: str) -> np.ndarray:
-        """Return the error allowed of the sums.
+        """Return the allowed error of the sums, keys x size.
 
-        The gradient of each query head may be stored before those of a group are added.
+        A kernel may store the gradient of each query head before it adds those of a group.
         """
         own = accumulated(precision, terms) * np.sqrt(self.squares)
         stored = UNIT_ROUNDOFF[precision] * (self.stored + np.abs(self.value))
-        return np.asarray(SPREAD * np.sqrt(self.errors) + own + stored + SMALLEST[precision])
+        return np.asarray(SPREAD * np.sqrt(self.errors) + own + stored + SMALLEST_NUMBER[precision])

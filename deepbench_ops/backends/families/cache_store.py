@@ -1,4 +1,4 @@
-"""Caches of keys and values: new tokens with their places, and the judges of what is stored."""
+"""Caches of keys and values: new tokens with their places, and references of the stored values."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,15 +19,17 @@ STORED_VALUES = "values"
 UNTOUCHED = "untouched places"
 """Names of further outputs: values at the new places, and places where nothing is to be written."""
 
-MOST_UNTOUCHED = 256
+UNTOUCHED_LIMIT = 256
+"""Largest number of untouched places next to new tokens that are compared."""
 
 
 @dataclass(frozen=True)
 class CacheInputs:
-    """keys, values: tokens x heads x head_size; places: of each token in the cache, int64.
+    """Operands: keys and values of new tokens, and the places in the cache where they go.
 
-    The cache has blocks in an order of their own, and one more than its sequences need. At first
-    each block holds the same tokens, `block_held`. Precisions that numpy lacks are float32 arrays.
+    The blocks of a sequence lie in random order in the cache, which has one block more than its
+    sequences need. At first each block has the same tokens, `block_held`. In a precision that numpy
+    lacks the arrays are float32 with values of that precision.
     """
 
     problem: CacheStore
@@ -36,28 +38,27 @@ class CacheInputs:
 
     @cached_property
     def keys(self) -> np.ndarray:
-        """Keys of the new tokens, by sequences."""
+        """Keys of the new tokens, sequence after sequence: tokens x heads x head_size."""
         return self._drawn(self.problem.tokens, KEYS)
 
     @cached_property
     def values(self) -> np.ndarray:
-        """Their values."""
+        """Values of the new tokens, in the order of the keys: tokens x heads x head_size."""
         return self._drawn(self.problem.tokens, VALUES)
 
     @cached_property
     def block_held(self) -> np.ndarray:
-        """The tokens that each block holds at first, as keys and as values: block x heads x
-        head_size."""
+        """Initial contents of each block, of keys as of values: block x heads x head_size."""
         return self._drawn(self.problem.block, HELD)
 
     @property
     def blocks(self) -> int:
-        """Blocks of the cache."""
+        """Number of blocks of the cache."""
         return self.problem.batch * self.problem.blocks_each + 1
 
     @cached_property
     def places(self) -> np.ndarray:
-        """Place of each new token: its block's number times the block's size, and where in it."""
+        """Place of each new token, int64: number of its block x size of a block + place inside."""
         p = self.problem
         bits = random_bits(8 * self.blocks, self.seed, ORDER).view("<u8")
         order = np.argsort(bits, kind="stable")[: p.batch * p.blocks_each]
@@ -67,18 +68,18 @@ class CacheInputs:
 
     @cached_property
     def untouched(self) -> np.ndarray:
-        """Places next to new tokens that are not to be written, and some of the spare block."""
+        """Places that must not be written: some next to new tokens, and a sample of all others."""
         size = self.blocks * self.problem.block
         near = np.concatenate([self.places - 1, self.places + 1])
         free = np.setdiff1d(near[(near >= 0) & (near < size)], self.places)
         written = np.zeros(size, bool)
         written[self.places] = True
         others = np.flatnonzero(~written)
-        return np.union1d(free[:MOST_UNTOUCHED], others[:: max(1, others.size // 16)])
+        return np.union1d(free[:UNTOUCHED_LIMIT], others[:: max(1, others.size // 16)])
 
     @property
     def notes(self) -> dict[str, str]:
-        """How they are drawn, and how they lie."""
+        """Notes for the record: distribution and layout of the operands."""
         p = self.problem
         return {
             "inputs": f"uniform in ±1, raw bits of SFC64, seed {self.seed}; at first each block"
@@ -101,9 +102,9 @@ def inputs(problem: CacheStore, precision: str, seed: int = 0) -> CacheInputs:
 def reference(
     problem: CacheStore, drawn: CacheInputs, precision: str, operation: str
 ) -> dict[str, Reference]:
-    """Return the judges of keys and values at the new places, and of untouched places.
+    """Return the references of keys and of values at the new places, and of the untouched places.
 
-    Of the latter the keys come first and the values behind them.
+    The third output has the keys at all untouched places, then the values at these places.
     """
     held = drawn.block_held[drawn.untouched % problem.block]
     return {
@@ -115,17 +116,17 @@ def reference(
 
 @dataclass(frozen=True)
 class CopyReference:
-    """Numbers that must come out as they went in."""
+    """Reference of numbers that must be copied exactly."""
 
     expected: np.ndarray
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the numbers."""
+        """Shape of the output."""
         return self.expected.shape
 
     def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return (expected, allowed), the latter zeros."""
+        """Return (expected, allowed) of all entries; all allowed errors are zero."""
         found = widened(self.expected)
         return found, np.zeros_like(found)
 

@@ -1,7 +1,6 @@
-"""Convolutions: operands that every framework gets, and the judges of the three passes.
+"""Convolutions without bias: operands for all frameworks, and references of the three passes.
 
-Without bias. Tensors are judged by their logical axes (image, channel, row, column), whatever
-the order in which they lie in memory.
+Tensors are compared by their logical axes (image, channel, row, column), in any memory layout.
 """
 
 from abc import ABC, abstractmethod
@@ -38,10 +37,10 @@ def refuse(problem: Conv, precision: str, operation: str) -> None:
 
 @dataclass(frozen=True)
 class ConvInputs:
-    """The operands of a convolution, each drawn when it is first asked for.
+    """The operands of a convolution, each drawn at its first use.
 
-    Arrays are C-contiguous in the published order (NCHW) and 64-byte aligned. Precisions that
-    numpy lacks (tf32, bfloat16) are float32 arrays holding values of that precision.
+    Arrays are C-contiguous in the published order (NCHW) and 64-byte aligned. In a precision that
+    numpy lacks (tf32, bfloat16) they are float32 with values of that precision.
     """
 
     problem: Conv
@@ -50,25 +49,25 @@ class ConvInputs:
 
     @cached_property
     def images(self) -> np.ndarray:
-        """n x c x h x w."""
+        """Images, n x c x h x w."""
         p = self.problem
         return self._draw((p.n, p.c, p.h, p.w), 1.0, 0)
 
     @cached_property
     def filters(self) -> np.ndarray:
-        """k x c x r x s."""
+        """Filters, k x c x r x s."""
         p = self.problem
         return self._draw((p.k, p.c, p.r, p.s), self._filter_half_width, 1)
 
     @cached_property
     def gradient(self) -> np.ndarray:
-        """Gradient of the output: n x k x p x q, shaped like the output."""
+        """Gradient of the output, n x k x p x q."""
         p = self.problem
         return self._draw((p.n, p.k, p.p, p.q), 1.0, 2)
 
     @property
     def notes(self) -> dict[str, str]:
-        """How the operands were drawn, for the record."""
+        """Notes for the record: distribution of the operands."""
         if self.precision == "int8":
             drawn = "all uniform in -128..127"
         else:
@@ -80,7 +79,7 @@ class ConvInputs:
 
     @property
     def _filter_half_width(self) -> float:
-        """Half width of the filters' interval that gives the output unit variance."""
+        """Bound f of the filters' interval [-f, f), which gives the output unit variance."""
         p = self.problem
         return float(3 / np.sqrt(p.c * p.r * p.s))
 
@@ -99,18 +98,18 @@ def inputs(problem: Conv, precision: str, seed: int = 0) -> ConvInputs:
     return ConvInputs(problem, precision, seed)
 
 
-def laid_out(values: np.ndarray, layout: str) -> np.ndarray:
-    """Return `values` (four axes, NCHW) with the same axes and the memory order of `layout`.
+def in_layout(values: np.ndarray, layout: str) -> np.ndarray:
+    """Return `values` (four axes, NCHW) with the same axes in the memory order of `layout`.
 
-    A view of a copy whose second axis varies fastest for channels_last, `values` themselves
-    otherwise. The strides say so even along axes of length 1, where a framework would otherwise
-    have to guess.
+    For channels_last it is a view of a copy whose second axis varies fastest, otherwise `values`
+    themselves. The strides are those of the layout even along axes of length 1, where a framework
+    would otherwise have to guess.
     """
-    return values if layout == "published" else channels_inside(values).transpose(0, 3, 1, 2)
+    return values if layout == "published" else channels_last_copy(values).transpose(0, 3, 1, 2)
 
 
-def channels_inside(values: np.ndarray) -> np.ndarray:
-    """Return a C-contiguous copy of `values` (NCHW) whose axes are NHWC; likewise of filters."""
+def channels_last_copy(values: np.ndarray) -> np.ndarray:
+    """Return a C-contiguous NHWC copy of `values` (NCHW), or a KRSC copy of filters (KCRS)."""
     swapped = values.transpose(0, 2, 3, 1)
     stored = aligned_empty(swapped.shape, values.dtype)
     stored[...] = swapped
@@ -121,10 +120,11 @@ LAYOUT_NOTES = {
     "published": "NCHW, filters KCRS",
     "channels_last": "channels last: NHWC, filters KRSC",
 }
+"""Notes for the record, by layout."""
 
 
 def reference(problem: Conv, drawn: ConvInputs, precision: str, operation: str) -> "ConvReference":
-    """Return the judge of one pass."""
+    """Return the reference of one pass."""
     if operation == "forward":
         return ForwardReference(problem, drawn, precision)
     if operation == "backward_data":
@@ -134,10 +134,10 @@ def reference(problem: Conv, drawn: ConvInputs, precision: str, operation: str) 
 
 @dataclass(frozen=True)
 class ConvReference(ABC):
-    """One pass, computed exactly enough from the operands the kernel was given.
+    """Reference of one pass, computed in float64 (int64 for int8) from the kernel's operands.
 
-    The tolerance is that of `tolerance.allowed` for as many products as an entry adds up; what
-    is stored is the entry alone, once.
+    The tolerance is that of `tolerance.allowed` for the number of products in an entry's sum; only
+    the entry itself is stored, once.
     """
 
     problem: Conv
@@ -147,12 +147,12 @@ class ConvReference(ABC):
     @property
     @abstractmethod
     def shape(self) -> tuple[int, int, int, int]:
-        """Shape of what the pass writes."""
+        """Shape of the output of the pass."""
 
     @property
     @abstractmethod
     def terms(self) -> int:
-        """The most products that an entry adds up."""
+        """Largest number of products in the sum of an entry."""
 
     @abstractmethod
     def operands(self) -> tuple[np.ndarray, np.ndarray]:
@@ -160,11 +160,11 @@ class ConvReference(ABC):
 
     @abstractmethod
     def _whole(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Return the pass over all of two operands in float64 or int64."""
+        """Return the whole output of the pass for two operands, in float64 or int64."""
 
     @abstractmethod
     def _products(self, index: Index) -> list[np.ndarray]:
-        """Return the products that each entry of `index` adds up, in float64 or int64."""
+        """Return, for each entry of `index`, the products in its sum, in float64 or int64."""
 
     def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
         """Return (expected, allowed), both of `shape`; for small problems."""
@@ -172,7 +172,7 @@ class ConvReference(ABC):
         return self._judge(self._whole(left, right), self._whole(left**2, right**2))
 
     def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
-        """Return (expected, allowed) at some entries, from their own products only."""
+        """Return (expected, allowed) at some entries, computed from the products of these alone."""
         products = self._products(index)
         sums = np.array([each.sum() for each in products])
         return self._judge(sums, np.array([(each**2).sum() for each in products]))
@@ -186,13 +186,13 @@ class ForwardReference(ConvReference):
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """(n, k, p, q)."""
+        """Shape of the output, (n, k, p, q)."""
         p = self.problem
         return p.n, p.k, p.p, p.q
 
     @property
     def terms(self) -> int:
-        """c·r·s."""
+        """Number of products in the sum of an entry, c·r·s."""
         p = self.problem
         return p.c * p.r * p.s
 
@@ -219,17 +219,18 @@ class ForwardReference(ConvReference):
 
 
 class BackwardDataReference(ConvReference):
-    """The images' gradient: each output gradient spread back over what its filter saw."""
+    """Gradient of the images: each entry of the output's gradient, times the filter, added to the
+    pixels that the filter covered."""
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """(n, c, h, w)."""
+        """Shape of the output, (n, c, h, w)."""
         p = self.problem
         return p.n, p.c, p.h, p.w
 
     @property
     def terms(self) -> int:
-        """k, times the filter's rows and columns that a stride leaves to one pixel."""
+        """Largest number of products in the sum of an entry, k·ceil(r/stride)·ceil(s/stride)."""
         p = self.problem
         return p.k * -(-p.r // p.stride_h) * -(-p.s // p.stride_w)
 
@@ -257,17 +258,18 @@ class BackwardDataReference(ConvReference):
 
 
 class BackwardWeightsReference(ConvReference):
-    """The filters' gradient: over all images and positions, output gradient times pixel seen."""
+    """Gradient of the filters: the output's gradient times the pixel that a filter entry covered,
+    summed over all images and positions."""
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """(k, c, r, s)."""
+        """Shape of the output, (k, c, r, s)."""
         p = self.problem
         return p.k, p.c, p.r, p.s
 
     @property
     def terms(self) -> int:
-        """n·p·q."""
+        """Largest number of products in the sum of an entry, n·p·q."""
         p = self.problem
         return p.n * p.p * p.q
 
@@ -299,20 +301,22 @@ def _padded(p: Conv, images: np.ndarray) -> np.ndarray:
 
 
 def _seen(p: Conv, padded: np.ndarray, r: int, s: int) -> np.ndarray:
-    """Return the view of padded images that entry (r, s) of a filter sees: n x c x p x q."""
+    """Return the pixels of padded images that filter entry (r, s) covers, a view n x c x p x q."""
     down = slice(r, r + p.stride_h * (p.p - 1) + 1, p.stride_h)
     along = slice(s, s + p.stride_w * (p.q - 1) + 1, p.stride_w)
     return padded[:, :, down, along]
 
 
 def _inside(start: int, length: int, limit: int) -> tuple[slice, slice]:
-    """Return where [start, start + length) lies in [0, limit), and which part of it that is."""
+    """Return the part of [start, start + length) inside [0, limit), by positions in the latter and
+    by positions in the former."""
     first, last = max(start, 0), max(min(start + length, limit), 0)
     return slice(first, last), slice(first - start, max(last - start, first - start))
 
 
 def _reaching(at: int, length: int, stride: int, limit: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the outputs whose window covers padded position `at`, and by which filter entry."""
+    """Return the outputs whose window covers padded position `at`, and the filter entry that each
+    of them has there."""
     entries = np.arange(length)
     outputs, rest = np.divmod(at - entries, stride)
     covered = (rest == 0) & (outputs >= 0) & (outputs < limit)
@@ -320,7 +324,7 @@ def _reaching(at: int, length: int, stride: int, limit: int) -> tuple[np.ndarray
 
 
 def _positions(offset: int, stride: int, count: int, limit: int) -> tuple[slice, slice]:
-    """Return the outputs whose pixel, at stride·output + offset, exists, and those pixels."""
+    """Return the outputs whose pixel stride·output + offset lies inside the image, and the pixels."""
     first = max(0, -(offset // stride))
     last = max(first, min(count, (limit - 1 - offset) // stride + 1))
     start = first * stride + offset

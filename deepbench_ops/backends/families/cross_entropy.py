@@ -6,14 +6,14 @@ from functools import partial
 import numpy as np
 
 from deepbench_ops.backends.families.operands import (
-    COMPUTED,
+    COMPUTE_PRECISION,
     GRADIENT,
     Makers,
     Operands,
     RowReference,
     WholeReference,
     drawn,
-    in_pieces,
+    row_chunks,
     integers,
 )
 from deepbench_ops.backends.families.propagated_errors import Bounded, exact, joined
@@ -26,10 +26,10 @@ SMALL = {"tokens": 37, "vocabulary": 131}
 PROBE = {"tokens": 256, "vocabulary": 1024}
 
 GRADIENTS = {"": "logits"}
-"""Outputs of the backward pass, and the operands that they are the gradients of."""
+"""Outputs of the backward pass, each with the operand whose gradient it is."""
 
-FACTOR = 0.75
-"""The gradient that arrives at the loss: not 1, so that one that is left out is noticed."""
+LOSS_GRADIENT = 0.75
+"""Gradient of the loss in the backward pass: not 1, so that a kernel that ignores it is noticed."""
 
 
 def inputs(problem: CrossEntropy, precision: str, seed: int = 0) -> Operands:
@@ -38,9 +38,9 @@ def inputs(problem: CrossEntropy, precision: str, seed: int = 0) -> Operands:
     makers: Makers = {
         "logits": partial(floats, shape, precision, HALF_WIDTH, seed, 0),
         "targets": partial(integers, shape[:1], problem.vocabulary, seed, 1),
-        GRADIENT: lambda: np.array(FACTOR, np.float32),
+        GRADIENT: lambda: np.array(LOSS_GRADIENT, np.float32),
     }
-    text = f"logits in +-{HALF_WIDTH:g}, any class as target, gradient of the loss {FACTOR}"
+    text = f"logits in +-{HALF_WIDTH:g}, any class as target, gradient of the loss {LOSS_GRADIENT}"
     return Operands(makers, drawn(text, seed))
 
 
@@ -54,8 +54,8 @@ def reference(
 
     def gradient(rows: np.ndarray) -> Bounded:
         share = probabilities(drawn.exactly("logits", rows))
-        right = exact(one_hot(drawn["targets"][rows], problem.vocabulary), COMPUTED)
-        return (share - right) * exact(np.array(FACTOR / problem.tokens), COMPUTED)
+        right = exact(one_hot(drawn["targets"][rows], problem.vocabulary), COMPUTE_PRECISION)
+        return (share - right) * exact(np.array(LOSS_GRADIENT / problem.tokens), COMPUTE_PRECISION)
 
     shape = (problem.tokens, problem.vocabulary)
     if operation == "backward":
@@ -68,16 +68,17 @@ def mean_loss(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (expected, allowed) of the mean over all tokens, of shape (1,).
 
-    losses_of: function from tokens' numbers to their losses, as a column.
+    losses_of: function from token numbers to the losses of these tokens, as a column.
     """
-    mean = joined([losses_of(rows) for rows in in_pieces(tokens, vocabulary)]).mean(axis=0)
+    mean = joined([losses_of(rows) for rows in row_chunks(tokens, vocabulary)]).mean(axis=0)
     return mean.value[0], mean.error[0]
 
 
 def losses(logits: Bounded, targets: np.ndarray) -> Bounded:
     """Return log(sum(exp(x))) - x[target] of each row, as a column.
 
-    Some kernels take the maximum out of both terms, others round it in: an error of both.
+    Some kernels subtract the maximum from both terms, others round each term with it; the allowed
+    error covers both.
     """
     rows = np.arange(len(targets))[:, None]
     return log_of_sum(logits) - logits[rows, targets[:, None]]
@@ -85,12 +86,12 @@ def losses(logits: Bounded, targets: np.ndarray) -> Bounded:
 
 def log_of_sum(logits: Bounded) -> Bounded:
     """Return log(sum(exp(x))) of each row, as a column."""
-    most = exact(logits.value.max(-1, keepdims=True), COMPUTED)
+    most = exact(logits.value.max(-1, keepdims=True), COMPUTE_PRECISION)
     return (logits - most).exp().sum().log() + most
 
 
 def one_hot(targets: np.ndarray, vocabulary: int) -> np.ndarray:
-    """Return rows of zeros with a 1 at the target."""
+    """Return a row of zeros with a 1 at the target for each token, tokens x vocabulary."""
     found = np.zeros((len(targets), vocabulary))
     found[np.arange(len(targets)), targets] = 1
     return found

@@ -18,16 +18,17 @@ from deepbench_ops.problems.embedding import Embedding
 from deepbench_ops.random_operands import floats
 
 SMALL = {"tokens": 97, "vocabulary": 31, "size": 19}
-"""Three times as many tokens as rows: most rows are looked up several times."""
+"""Largest sizes of a small twin. It has three times as many tokens as rows, so most rows are looked
+up several times."""
 
 PROBE = {"tokens": 512, "vocabulary": 1024, "size": 128}
 
 GRADIENTS = {"": "table"}
-"""Outputs of the backward pass, and the operands that they are the gradients of."""
+"""Outputs of the backward pass, each with the operand whose gradient it is."""
 
 
 def inputs(problem: Embedding, precision: str, seed: int = 0) -> Operands:
-    """Draw the table, tokens, each row as likely as the others, and the gradient that arrives."""
+    """Draw the table, the tokens (all rows equally likely) and the gradient of the output."""
     shape = (problem.vocabulary, problem.size)
     makers: Makers = {
         "table": partial(floats, shape, precision, 1.0, seed, 0),
@@ -40,7 +41,7 @@ def inputs(problem: Embedding, precision: str, seed: int = 0) -> Operands:
 def reference(
     problem: Embedding, drawn: Operands, precision: str, operation: str
 ) -> Mapping[str, Reference]:
-    """Return the reference of the rows, or of the gradient of the table."""
+    """Return the reference of the looked-up rows, or of the gradient of the table."""
     if operation == "backward":
         shape = (problem.vocabulary, problem.size)
         arriving = drawn[GRADIENT]

@@ -20,16 +20,16 @@ from deepbench_ops.problems.embedding_bag import EmbeddingBag
 from deepbench_ops.random_operands import floats
 
 SMALL = {"bags": 31, "pooling": 5, "table": 29, "size": 19}
-"""More look-ups than rows: some bags hold a row twice."""
+"""Largest sizes of a small twin. It has more look-ups than rows, so some bags have a row twice."""
 
 PROBE = {"bags": 256, "pooling": 10, "table": 1024, "size": 128}
 
 GRADIENTS = {"": "rows"}
-"""Outputs of the backward pass, and the operands that they are the gradients of."""
+"""Outputs of the backward pass, each with the operand whose gradient it is."""
 
 
 def inputs(problem: EmbeddingBag, precision: str, seed: int = 0) -> Operands:
-    """Draw the table's rows, the bags, each row as likely as the others, and the gradient."""
+    """Draw the rows of the table, the bags (all rows equally likely) and the output's gradient."""
     p = problem
     makers: Makers = {
         "rows": partial(floats, (p.table, p.size), precision, 1.0, seed, 0),
@@ -42,7 +42,7 @@ def inputs(problem: EmbeddingBag, precision: str, seed: int = 0) -> Operands:
 def reference(
     problem: EmbeddingBag, drawn: Operands, precision: str, operation: str
 ) -> Mapping[str, Reference]:
-    """Return the reference of the sums, or of the gradient of the table."""
+    """Return the reference of the sums of bags, or of the gradient of the table."""
     if operation == "backward":
         arriving, pooling = drawn[GRADIENT], problem.pooling
 

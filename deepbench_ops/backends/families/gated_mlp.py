@@ -1,6 +1,6 @@
-"""A gated MLP: operands, and the true output and gradients.
+"""Gated MLP: operands, and the true output and gradients.
 
-Each product, activation and gradient is stored in the precision of the operands, as frameworks do.
+As in frameworks, each product, activation and gradient is stored in the precision of the operands.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from deepbench_ops.backends.families.operands import (
 )
 from deepbench_ops.backends.families.propagated_errors import Bounded, exact, summed
 from deepbench_ops.backends.kernel import Index, Reference
-from deepbench_ops.backends.tolerance import LIBRARY, UNIT_ROUNDOFF
+from deepbench_ops.backends.tolerance import LIBRARY_ERROR, UNIT_ROUNDOFF
 from deepbench_ops.problems.gated_mlp import GatedMlp
 from deepbench_ops.random_operands import floats
 
@@ -30,16 +30,16 @@ GRADIENTS = {
     "up_gradient": "up",
     "down_gradient": "down",
 }
-"""Outputs of the backward pass, and the operands that they are the gradients of."""
+"""Outputs of the backward pass, each with the operand whose gradient it is."""
 
-STEEPEST, CURVED = 1.13, 1.0
-"""Upper bounds of the slope of SiLU and GELU, and of how fast it changes."""
+LARGEST_SLOPE, LARGEST_CURVATURE = 1.13, 1.0
+"""Upper bounds of the first and of the second derivative of SiLU and GELU."""
 
 
 def inputs(problem: GatedMlp, precision: str, seed: int = 0) -> Operands:
-    """Draw x, the three matrices and the gradient that arrives.
+    """Draw x, the three matrices and the gradient of the output, all uniform.
 
-    All are uniform; x has unit variance and the matrices keep it.
+    x has unit variance, and products with the matrices keep the variance.
     """
     p = problem
     inner, outer = (p.intermediate, p.hidden), (p.hidden, p.intermediate)
@@ -61,20 +61,21 @@ def reference(
     truth = _Truth(problem, drawn, precision)
     tokens = (problem.tokens, problem.hidden)
     if operation != "backward":
-        return {"": _Part(tokens, truth.output)}
+        return {"": _SliceReference(tokens, truth.output)}
     inner, outer = (problem.intermediate, problem.hidden), (problem.hidden, problem.intermediate)
     return {
-        "": _Part(tokens, truth.input_gradient),
-        "gate_gradient": _Part(inner, partial(truth.inner_gradient, "gate")),
-        "up_gradient": _Part(inner, partial(truth.inner_gradient, "up")),
-        "down_gradient": _Part(outer, truth.down_gradient, by=1),
+        "": _SliceReference(tokens, truth.input_gradient),
+        "gate_gradient": _SliceReference(inner, partial(truth.inner_gradient, "gate")),
+        "up_gradient": _SliceReference(inner, partial(truth.inner_gradient, "up")),
+        "down_gradient": _SliceReference(outer, truth.down_gradient, by=1),
     }
 
 
-class _Part:
-    """An output with rows, or columns, that can be computed alone.
+class _SliceReference:
+    """Reference of an output whose rows, or columns, can be computed one by one.
 
-    compute: function from the numbers of rows (by 0) or columns (by 1) to these.
+    compute: function from numbers of rows (for by = 0) or columns (by = 1) to these rows or
+    columns.
     """
 
     def __init__(self, shape, compute, by: int = 0) -> None:  # type: ignore[no-untyped-def]
@@ -108,17 +109,17 @@ class _Truth:
         return (inner["active"] * inner["up"]).product(self._wide("down").T, np.zeros(1))
 
     def input_gradient(self, tokens: np.ndarray) -> Bounded:
-        """Rows of the gradient of x: the sum of those through gate and up."""
+        """Rows of the gradient of x: the sum of the gradients through gate and up."""
         inner = self._backward(tokens, self.every)
         parts = [inner[name].product(self._wide(name), np.zeros(1)) for name in ("gate", "up")]
         return parts[0] + parts[1]
 
     def inner_gradient(self, name: str, rows: np.ndarray) -> Bounded:
-        """Rows of the gradient of gate or up."""
+        """Rows of the gradient of the matrix `name`, gate or up."""
         return summed(self._exact("x", self.all), self._backward(self.all, rows)[name])
 
     def down_gradient(self, columns: np.ndarray) -> Bounded:
-        """Columns of the gradient of down."""
+        """Columns of the gradient of the matrix down."""
         inner = self._inner(self.all, columns)
         return summed(inner["active"] * inner["up"], self._exact(GRADIENT, self.all))
 
@@ -140,8 +141,8 @@ class _Truth:
         )
         value, slope = ACTIVATIONS[self.problem.activation](gate.value)
         own = 2 * UNIT_ROUNDOFF[self.precision]
-        active = STEEPEST * gate.error + own * np.abs(value) + 2 * LIBRARY * np.abs(gate.value)
-        steep = CURVED * gate.error + own * (1 + np.abs(slope))
+        active = LARGEST_SLOPE * gate.error + own * np.abs(value) + 2 * LIBRARY_ERROR * np.abs(gate.value)
+        steep = LARGEST_CURVATURE * gate.error + own * (1 + np.abs(slope))
         return {
             "up": up,
             "active": Bounded(value, active, self.precision),
@@ -156,13 +157,13 @@ class _Truth:
 
 
 def silu(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return x·sigmoid(x) and its slope."""
+    """Return SiLU, x·sigmoid(x), and its slope."""
     share = 0.5 + 0.5 * np.tanh(x / 2)
     return x * share, share * (1 + x * (1 - share))
 
 
 def gelu_by_tanh(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return x/2·(1 + tanh(sqrt(2/pi)·(x + 0.044715·x³))) and its slope."""
+    """Return GELU in its tanh form, x/2·(1 + tanh(sqrt(2/pi)·(x + 0.044715·x³))), and its slope."""
     root = sqrt(2 / pi)
     turned = np.tanh(root * (x + 0.044715 * x**3))
     inner = root * (1 + 3 * 0.044715 * x**2)

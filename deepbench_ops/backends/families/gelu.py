@@ -6,32 +6,32 @@ from math import erf, pi, sqrt
 import numpy as np
 
 from deepbench_ops.backends.families.operands import (
-    COMPUTED,
+    COMPUTE_PRECISION,
     Operands,
     RowReference,
     rows_and_gradient,
 )
 from deepbench_ops.backends.families.propagated_errors import Bounded
 from deepbench_ops.backends.kernel import Reference
-from deepbench_ops.backends.tolerance import LIBRARY
+from deepbench_ops.backends.tolerance import LIBRARY_ERROR
 from deepbench_ops.problems.gelu import Gelu
 
 SMALL = {"batch": 37, "columns": 131}
 PROBE = {"batch": 256, "columns": 1024}
 
 GRADIENTS = {"": "x"}
-"""Outputs of the backward pass, and the operands that they are the gradients of."""
+"""Outputs of the backward pass, each with the operand whose gradient it is."""
 
-ERF = 2.0**-20
-"""Error of a library's erf in float32: its usual approximation (Abramowitz and Stegun, 7.1.26) errs
-by 1.5e-7, and by that of an exponential in it."""
+ERF_ERROR = 2.0**-20
+"""Absolute error of a library's erf in float32: 1.5e-7 of its usual approximation (Abramowitz and
+Stegun, 7.1.26), and the error of the exponential in it."""
 
 HALF_WIDTH = 4.0
-"""Of x: beyond, GELU is 0 or x itself."""
+"""x is uniform in [-HALF_WIDTH, HALF_WIDTH); for larger magnitudes GELU is close to 0 or to x."""
 
 
 def inputs(problem: Gelu, precision: str, seed: int = 0) -> Operands:
-    """Draw x, uniform in [-4, 4), and the gradient that arrives, in [-1, 1)."""
+    """Draw x, uniform in [-4, 4), and the gradient of the output, uniform in [-1, 1)."""
     shape = (problem.batch, problem.columns)
     return rows_and_gradient(shape, precision, HALF_WIDTH, seed)
 
@@ -44,14 +44,14 @@ def reference(
     def output(rows: np.ndarray) -> Bounded:
         x = np.asarray(drawn["x"][rows], np.float64)
         value = x * distribution(x)
-        return Bounded(value, ERF / 2 * np.abs(x) + 2.0**-23 * np.abs(value), COMPUTED)
+        return Bounded(value, ERF_ERROR / 2 * np.abs(x) + 2.0**-23 * np.abs(value), COMPUTE_PRECISION)
 
     def gradient(rows: np.ndarray) -> Bounded:
         x, dy = (np.asarray(drawn[name][rows], np.float64) for name in ("x", "gradient"))
         density = np.exp(-x * x / 2) / sqrt(2 * pi)
         slope = distribution(x) + x * density
-        off = ERF / 2 + LIBRARY * np.abs(x) * density * (1 + x * x)
-        return Bounded(dy * slope, np.abs(dy) * (off + 2.0**-23 * np.abs(slope)), COMPUTED)
+        off = ERF_ERROR / 2 + LIBRARY_ERROR * np.abs(x) * density * (1 + x * x)
+        return Bounded(dy * slope, np.abs(dy) * (off + 2.0**-23 * np.abs(slope)), COMPUTE_PRECISION)
 
     shape = (problem.batch, problem.columns)
     return {"": RowReference(shape, gradient if operation == "backward" else output, precision)}
@@ -61,5 +61,5 @@ _ERF = np.frompyfunc(erf, 1, 1)
 
 
 def distribution(x: np.ndarray) -> np.ndarray:
-    """The normal distribution at x: (1 + erf(x/sqrt(2)))/2."""
+    """Return the distribution function of the normal distribution, (1 + erf(x/sqrt(2)))/2."""
     return 0.5 * (1 + np.asarray(_ERF(x / sqrt(2)), np.float64))

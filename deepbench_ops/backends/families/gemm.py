@@ -1,4 +1,4 @@
-"""Dense products: operands that lie column-major, and the judge of C + A·B."""
+"""Dense products: column-major operands, and the reference of C + A·B."""
 
 from dataclasses import dataclass
 
@@ -10,12 +10,12 @@ from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.random_operands import INT32_INITIAL, floats, int8, int32
 
 SMALL = {"m": 61, "n": 53, "k": 131}
-"""Odd sizes, multiples of no vector or tile of a library."""
+"""Odd sizes, which are no multiples of a vector or tile of a library."""
 
 PROBE = {"m": 192, "n": 192, "k": 192}
 
 PIECE_TERMS = 2**19
-"""Products that the judge forms at a time: touching new memory for more takes longer."""
+"""Products that the reference computes at a time; more would be slower, for new memory."""
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,9 @@ class GemmInputs:
     """The operands of C = A·B + C as numpy views of column-major storage, 64-byte aligned.
 
     `a` is op(A), m x k: a transposed view of k x m storage where the published operand is
-    transposed; `b` is op(B), k x n, likewise; `c` is the initial C, m x n. Precisions that numpy
-    lacks (tf32, bfloat16) are float32 arrays holding values of that precision; int8 has an
-    int32 `c`.
+    transposed; `b` is op(B), k x n, likewise; `c` is the initial C, m x n. In a precision that
+    numpy lacks (tf32, bfloat16) they are float32 with values of that precision; in int8 `c` is
+    int32.
     """
 
     a: np.ndarray
@@ -35,10 +35,11 @@ class GemmInputs:
 
 
 @dataclass(frozen=True)
-class Stored:
-    """Column-major operands in the eyes of a row-major framework: the transposed product.
+class RowMajorOperands:
+    """The memory of column-major operands, read as row-major arrays: those of the transposed
+    product.
 
-    C^T (n x m) is op(B)^T times op(A)^T, in that order.
+    The transposed C (n x m) is the transposed op(B) times the transposed op(A).
     """
 
     b: np.ndarray
@@ -49,9 +50,9 @@ class Stored:
     """n x m."""
 
 
-def stored(problem: Gemm, drawn: GemmInputs) -> Stored:
-    """Return the operands as C-contiguous arrays, which is all that many frameworks have."""
-    return Stored(
+def row_major(problem: Gemm, drawn: GemmInputs) -> RowMajorOperands:
+    """Return the operands as C-contiguous arrays, for frameworks that have no other arrays."""
+    return RowMajorOperands(
         b=drawn.b if problem.b_transposed else drawn.b.T,
         a=drawn.a if problem.a_transposed else drawn.a.T,
         c=drawn.c.T,
@@ -61,10 +62,10 @@ def stored(problem: Gemm, drawn: GemmInputs) -> Stored:
 def inputs(problem: Gemm, precision: str, seed: int = 0) -> GemmInputs:
     """Draw the operands of `problem` in `precision`.
 
-    Floating-point A and B are uniform in [-h, h) with h = (9/k)^(1/4), which gives the entries
-    of A·B unit variance whatever k is: accumulating again and again can then not overflow even
-    float16, whose sums stop growing near 2^12 times the product that is added. C is uniform in
-    [-1, 1). int8 operands are uniform over the full range -128..127.
+    Floating-point A and B are uniform in [-h, h) with h = (9/k)^(1/4). The entries of A·B then have
+    unit variance for every k, so repeated accumulation cannot overflow even float16, whose sums
+    stop growing near 2^12 times the product that is added. C is uniform in [-1, 1). int8 operands
+    are uniform over the full range -128..127.
     """
     m, n, k = problem.m, problem.n, problem.k
     shapes = (
@@ -99,17 +100,16 @@ def inputs(problem: Gemm, precision: str, seed: int = 0) -> GemmInputs:
 
 
 def reference(problem: Gemm, drawn: GemmInputs, precision: str, operation: str) -> "GemmReference":
-    """Return the judge of the one operation there is, ``forward``."""
+    """Return the reference of the output of ``forward``, the only operation."""
     return GemmReference(drawn, precision)
 
 
 @dataclass(frozen=True)
 class GemmReference:
-    """C + A·B, computed exactly enough from the operands the kernel was given.
+    """Reference of C + A·B, computed in float64 (int64 for int8) from the kernel's operands.
 
-    The tolerance is that of `tolerance.allowed` for k products and |C|; the stored values are C,
-    and twice C + A·B, which covers both a kernel that adds C before it rounds and one that
-    stores A·B first.
+    The tolerance is that of `tolerance.allowed` for k products and |C|. The stored values are C,
+    and twice C + A·B: some kernels add C before they round, others store A·B first.
     """
 
     inputs: GemmInputs
@@ -117,7 +117,7 @@ class GemmReference:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(m, n)."""
+        """Shape of the output, (m, n)."""
         m, n = self.inputs.c.shape
         return m, n
 
@@ -136,7 +136,7 @@ class GemmReference:
         return self._judge(widened(self.inputs.c[index]), *sums)
 
     def _sums(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Return the sums of the products at some entries, and of their squares."""
+        """Return, at some entries, the sum of the products and the sum of their squares."""
         left = widened(self.inputs.a[rows])
         products = left * widened(self.inputs.b.T[columns])
         return np.stack([products.sum(axis=1), (products**2).sum(axis=1)])

@@ -1,4 +1,4 @@
-"""Convolutions in groups: the operands of a convolution, and judges group by group."""
+"""Convolutions in groups: operands, and the reference, which is `conv`'s for each group."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,32 +14,32 @@ from deepbench_ops.problems.grouped_conv import GroupedConv
 from deepbench_ops.random_operands import floats
 
 SMALL = {"groups": 24, "w": 35, "h": 17, "c": 24, "n": 2, "k": 24}
-"""24 channels have groups of 1, 2, 3, 4, 6, 8 and 12."""
+"""Largest sizes of a small twin. Groups of 1, 2, 3, 4, 6, 8 and 12 channels divide 24 channels."""
 
 PROBE = {"groups": 48, "w": 32, "h": 32, "c": 48, "n": 4, "k": 48}
 
 CHANNELS = {"forward": 1, "backward_data": 1, "backward_weights": 0}
-"""Axis of the output of each pass that the groups divide."""
+"""Axis of the output that the groups divide, by pass."""
 
 FIRST_LAYER = 3
-"""Channels of a picture, whose gradient nothing consumes."""
+"""Channels of a picture. No operation uses the gradient of a picture, the input of a network."""
 
 
 def refuse(problem: GroupedConv, precision: str, operation: str) -> None:
-    """Raise Unsupported for groups that do not divide the channels, and for a gradient of pictures
-    that nothing consumes."""
+    """Raise Unsupported for groups that do not divide the channels, and for the gradient of a
+    network's input pictures, which no operation uses."""
     reason = problem.impossible()
     if reason:
         raise Unsupported(reason)
     if operation == "backward_data" and problem.c <= FIRST_LAYER:
-        raise Unsupported("nothing consumes the gradient of a network's own pictures")
+        raise Unsupported("nothing consumes the gradient of a network's input pictures")
 
 
 @dataclass(frozen=True)
 class GroupedConvInputs:
-    """The operands by their axes N, C, H, W (filters K, C/groups, R, S), C-contiguous.
+    """C-contiguous operands with the axes N, C, H, W (filters K, C/groups, R, S).
 
-    Precisions that numpy lacks are float32 arrays holding values of that precision.
+    In a precision that numpy lacks they are float32 with values of that precision.
     """
 
     problem: GroupedConv
@@ -48,32 +48,33 @@ class GroupedConvInputs:
 
     @property
     def half_width(self) -> float:
-        """Of the filters: 3/sqrt(c/groups·r·s) gives the output unit variance."""
+        """Bound f of the filters' interval [-f, f): f = 3/sqrt(c/groups·r·s), which gives the
+        output unit variance."""
         each = self.problem.each
         return float(3 / np.sqrt(each.c * each.r * each.s))
 
     @cached_property
     def images(self) -> np.ndarray:
-        """n x c x h x w."""
+        """Images, n x c x h x w."""
         p = self.problem
         return floats((p.n, p.c, p.h, p.w), self.precision, 1.0, self.seed, 0)
 
     @cached_property
     def filters(self) -> np.ndarray:
-        """k x c/groups x r x s."""
+        """Filters, k x c/groups x r x s."""
         p = self.problem
         shape = (p.k, p.each.c, p.r, p.s)
         return floats(shape, self.precision, self.half_width, self.seed, 1)
 
     @cached_property
     def gradient(self) -> np.ndarray:
-        """Gradient of the output: n x k x p x q."""
+        """Gradient of the output, n x k x p x q."""
         p = self.problem
         return floats((p.n, p.k, p.each.p, p.each.q), self.precision, 1.0, self.seed, 2)
 
     @property
     def notes(self) -> dict[str, str]:
-        """How they are drawn, and how they lie."""
+        """Notes for the record: distribution and layout of the operands."""
         return {
             "inputs": f"images and output gradient uniform in ±1, filters in ±{self.half_width:.4g}"
             f" = 3/sqrt(c/groups·r·s); raw bits of SFC64, seed {self.seed}",
@@ -81,8 +82,8 @@ class GroupedConvInputs:
             "padding": "none",
         }
 
-    def of_group(self, group: int) -> Any:
-        """Return the operands of one group."""
+    def group_operands(self, group: int) -> Any:
+        """Return the images, filters and output gradient of one group."""
         p = self.problem
         inner = slice(group * p.each.c, (group + 1) * p.each.c)
         outer = slice(group * p.each.k, (group + 1) * p.each.k)
@@ -101,13 +102,13 @@ def inputs(problem: GroupedConv, precision: str, seed: int = 0) -> GroupedConvIn
 def reference(
     problem: GroupedConv, drawn: GroupedConvInputs, precision: str, operation: str
 ) -> "GroupedReference":
-    """Return the judge of one pass."""
+    """Return the reference of one pass."""
     return GroupedReference(problem, drawn, precision, operation)
 
 
 @dataclass(frozen=True)
 class GroupedReference:
-    """One pass, judged as the convolution of each group by `conv`."""
+    """Reference of one pass, made of the references in `conv` of the convolution of each group."""
 
     problem: GroupedConv
     inputs: GroupedConvInputs
@@ -121,7 +122,7 @@ class GroupedReference:
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
-        """Of what the pass writes."""
+        """Shape of the output of the pass."""
         one = self._judge(0).shape
         return tuple(
             size * (self.problem.groups if axis == self.axis else 1)
@@ -148,5 +149,5 @@ class GroupedReference:
         return found[0], found[1]
 
     def _judge(self, group: int) -> Reference:
-        drawn = self.inputs.of_group(group)
+        drawn = self.inputs.group_operands(group)
         return conv.reference(self.problem.each, drawn, self.precision, self.operation)

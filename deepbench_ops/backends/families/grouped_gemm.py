@@ -1,4 +1,4 @@
-"""Grouped products: operands sorted by group, and the judges of y, dx and dW."""
+"""Grouped products: operands sorted by group, and the references of y, dx and dW."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,8 +11,8 @@ from deepbench_ops.problems.grouped_gemm import GroupedGemm
 from deepbench_ops.random_operands import floats
 
 SMALL = {"groups": 12, "m": 37, "n": 40, "k": 56}
-"""More groups than single rows, so that some stay empty. n and k are multiples of 8: torch takes
-rows of whole 16 bytes."""
+"""Largest sizes of a small twin. So few rows leave some groups empty. n and k are multiples of 8,
+since torch requires rows of a multiple of 16 bytes."""
 
 PROBE = {"groups": 8, "m": 256, "n": 256, "k": 256}
 
@@ -22,9 +22,9 @@ INPUTS, WEIGHTS, GRADIENT = 0, 1, 2
 
 @dataclass(frozen=True)
 class GroupedInputs:
-    """Operands, row-major, drawn when they are first asked for; rows are sorted by group.
+    """Row-major operands, each drawn at its first use; rows are sorted by group.
 
-    Precisions that numpy lacks are float32 arrays holding values of that precision.
+    In a precision that numpy lacks they are float32 with values of that precision.
     """
 
     problem: GroupedGemm
@@ -33,32 +33,32 @@ class GroupedInputs:
 
     @property
     def half_width(self) -> float:
-        """h = (9/k)^(1/4): entries of y have unit variance."""
+        """Bound h = (9/k)^(1/4) of the interval of all operands; y then has unit variance."""
         return float((9 / self.problem.k) ** 0.25)
 
     @cached_property
     def x(self) -> np.ndarray:
-        """m x k."""
+        """Inputs, m x k."""
         return self._drawn((self.problem.m, self.problem.k), INPUTS)
 
     @cached_property
     def w(self) -> np.ndarray:
-        """groups x n x k."""
+        """Weights, groups x n x k."""
         return self._drawn((self.problem.groups, self.problem.n, self.problem.k), WEIGHTS)
 
     @cached_property
     def dy(self) -> np.ndarray:
-        """m x n."""
+        """Gradient of the output, m x n."""
         return self._drawn((self.problem.m, self.problem.n), GRADIENT)
 
     @cached_property
     def ends(self) -> np.ndarray:
-        """For each group the row behind its last one, int32."""
+        """For each group the number of the row after its last one, int32."""
         return np.cumsum(self.problem.loads).astype(np.int32)
 
     @property
     def starts(self) -> np.ndarray:
-        """For each group its first row."""
+        """For each group the number of its first row, int32."""
         return np.concatenate([[0], self.ends[:-1]]).astype(np.int32)
 
     @cached_property
@@ -68,7 +68,7 @@ class GroupedInputs:
 
     @property
     def notes(self) -> dict[str, str]:
-        """How they are drawn, how they lie, and how rows are divided."""
+        """Notes for the record: distribution and layout of the operands, and sizes of groups."""
         p = self.problem
         return {
             "inputs": f"x, W, dy uniform in ±{self.half_width:.4g} = (9/k)^(1/4); raw bits of"
@@ -88,7 +88,10 @@ def inputs(problem: GroupedGemm, precision: str, seed: int = 0) -> GroupedInputs
 
 
 def memory_needed(problem: GroupedGemm, operation: str, execution: str) -> float:
-    """Return the bytes of all matrices, rows with work or not, drawn in float32 and converted."""
+    """Return the bytes of all operands and outputs in float32, drawn and converted.
+
+    The matrices of groups without rows count as well.
+    """
     p = problem
     return 2 * 4 * (p.groups * p.n * p.k + p.m * (p.n + p.k))
 
@@ -96,7 +99,7 @@ def memory_needed(problem: GroupedGemm, operation: str, execution: str) -> float
 def reference(
     problem: GroupedGemm, drawn: GroupedInputs, precision: str, operation: str
 ) -> "RowsReference | WeightReference":
-    """Return the judge of y, of dx, or of dW."""
+    """Return the reference of y, of dx, or of dW."""
     if operation == "backward_weight":
         return WeightReference(drawn, precision)
     return RowsReference(drawn, precision, operation == "backward_input")
@@ -104,7 +107,8 @@ def reference(
 
 @dataclass(frozen=True)
 class RowsReference:
-    """Each row times the matrix of its group in float64: x·Wᵀ, or dy·W where `backward`."""
+    """Reference in float64 of the product of each row with the matrix of its group: x·Wᵀ, or dy·W
+    where `backward`."""
 
     inputs: GroupedInputs
     precision: str
@@ -112,7 +116,7 @@ class RowsReference:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(rows, n), or (rows, k)."""
+        """Shape of the output: (m, n), or (m, k) where `backward`."""
         p = self.inputs.problem
         return p.m, p.k if self.backward else p.n
 
@@ -137,14 +141,14 @@ class RowsReference:
 
 @dataclass(frozen=True)
 class WeightReference:
-    """dW_i = dy_iᵀ·x_i of each group in float64, zeros where a group has no rows."""
+    """Reference in float64 of dW_i = dy_iᵀ·x_i of each group, zeros for a group without rows."""
 
     inputs: GroupedInputs
     precision: str
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """(groups, n, k)."""
+        """Shape of the output, (groups, n, k)."""
         p = self.inputs.problem
         return p.groups, p.n, p.k
 
@@ -170,7 +174,7 @@ class WeightReference:
 
 
 def _judged(products: np.ndarray, precision: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return (expected, allowed) of the sums of each row of products."""
+    """Return (expected, allowed) of the sums of products along each row."""
     value = products.sum(axis=1)
     wander = np.sqrt((products**2).sum(axis=1))
     return value, allowed(precision, products.shape[1], wander, np.abs(value))

@@ -5,9 +5,9 @@ from functools import partial
 
 import numpy as np
 
-from deepbench_ops.backends.families.cross_entropy import FACTOR, mean_loss
+from deepbench_ops.backends.families.cross_entropy import LOSS_GRADIENT, mean_loss
 from deepbench_ops.backends.families.operands import (
-    COMPUTED,
+    COMPUTE_PRECISION,
     GRADIENT,
     Makers,
     Operands,
@@ -24,14 +24,14 @@ SMALL = {"tokens": 37, "vocabulary": 131}
 PROBE = {"tokens": 256, "vocabulary": 1024}
 
 GRADIENTS = {"": "predicted"}
-"""Outputs of the backward pass, and the operands that they are the gradients of."""
+"""Outputs of the backward pass, each with the operand whose gradient it is."""
 
 HALF_WIDTH = 4.0
-"""Of the scores that the probabilities are made of."""
+"""Scores are uniform in [-HALF_WIDTH, HALF_WIDTH); their softmax gives the probabilities."""
 
 
 def inputs(problem: KlDiv, precision: str, seed: int = 0) -> Operands:
-    """Draw scores, uniform in [-4, 4): predicted log-probabilities, and wanted probabilities."""
+    """Draw predicted log-probabilities and target probabilities: softmax of uniform scores."""
     shape = (problem.tokens, problem.vocabulary)
 
     def shares(stream: int) -> np.ndarray:
@@ -41,22 +41,23 @@ def inputs(problem: KlDiv, precision: str, seed: int = 0) -> Operands:
     makers: Makers = {
         "predicted": lambda: np.log(shares(0)),
         "wanted": partial(shares, 1),
-        GRADIENT: lambda: np.array(FACTOR, np.float32),
+        GRADIENT: lambda: np.array(LOSS_GRADIENT, np.float32),
     }
-    text = f"softmax of scores in +-{HALF_WIDTH:g}, gradient of the loss {FACTOR}"
+    text = f"softmax of scores in +-{HALF_WIDTH:g}, gradient of the loss {LOSS_GRADIENT}"
     return Operands(makers, drawn(text, seed))
 
 
 def reference(
     problem: KlDiv, drawn: Operands, precision: str, operation: str
 ) -> Mapping[str, Reference]:
-    """Return the reference of the loss, of shape (1,), or of the gradient of the predicted."""
+    """Return the reference of the loss, of shape (1,), or of the gradient of the predicted
+    log-probabilities."""
 
     def losses_of(rows: np.ndarray) -> Bounded:
         return losses(drawn.exactly("predicted", rows), drawn.exactly("wanted", rows))
 
     def gradient(rows: np.ndarray) -> Bounded:
-        return drawn.exactly("wanted", rows) * exact(np.array(-FACTOR / problem.tokens), COMPUTED)
+        return drawn.exactly("wanted", rows) * exact(np.array(-LOSS_GRADIENT / problem.tokens), COMPUTE_PRECISION)
 
     shape = (problem.tokens, problem.vocabulary)
     if operation == "backward":
@@ -65,5 +66,8 @@ def reference(
 
 
 def losses(predicted: Bounded, wanted: Bounded) -> Bounded:
-    """Return sum(t·log t - t·x) of each row, as a column; some kernels add up both alone."""
+    """Return sum(t·log t - t·x) of each row, as a column; t: target, x: predicted.
+
+    Some kernels compute the sums of the two terms separately, which the allowed error covers.
+    """
     return (wanted * wanted.log()).sum() - (wanted * predicted).sum()

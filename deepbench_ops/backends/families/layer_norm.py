@@ -6,14 +6,14 @@ from functools import cache, partial
 import numpy as np
 
 from deepbench_ops.backends.families.operands import (
-    COMPUTED,
+    COMPUTE_PRECISION,
     GRADIENT,
     ColumnReference,
     Makers,
     Operands,
     RowReference,
     drawn,
-    in_pieces,
+    row_chunks,
 )
 from deepbench_ops.backends.families.propagated_errors import Bounded, exact, joined
 from deepbench_ops.backends.kernel import Reference
@@ -24,26 +24,26 @@ SMALL = {"tokens": 37, "hidden": 131}
 PROBE = {"tokens": 256, "hidden": 1024}
 
 EPSILON = 1e-5
-"""The default of torch and of ONNX."""
+"""Added to the variance: the default of torch and of ONNX."""
 
 GRADIENTS = {"": "x", "weight_gradient": "weight", "bias_gradient": "bias"}
-"""Outputs of the backward pass, and the operands that they are the gradients of."""
+"""Outputs of the backward pass, each with the operand whose gradient it is."""
 
-QUIET, QUIETER_BY = 8, 2.0**-6
-"""Every eighth row varies so much less: epsilon counts there."""
+SMALL_ROW_STEP, SMALL_ROW_FACTOR = 8, 2.0**-6
+"""Every SMALL_ROW_STEP-th row is smaller by this factor, so that epsilon matters there."""
 
 
 def inputs(problem: LayerNorm, precision: str, seed: int = 0) -> Operands:
-    """Draw x, weight, bias and the gradient that arrives.
+    """Draw x, weight, bias and the gradient of the output.
 
-    x is uniform in [-1, 1), every eighth row in [-1/64, 1/64); then all get a mean near 0.25, or
-    0.004. The weight is uniform in [0.5, 1.5), bias and gradient in [-1, 1).
+    x is uniform in [-0.75, 1.25), with every eighth row divided by 64. The weight is uniform in
+    [0.5, 1.5), bias and gradient in [-1, 1).
     """
     shape = (problem.tokens, problem.hidden)
 
     def x() -> np.ndarray:
         values = floats(shape, "float32", 1.0, seed, 0) + np.float32(0.25)
-        values[::QUIET] *= np.float32(QUIETER_BY)
+        values[::SMALL_ROW_STEP] *= np.float32(SMALL_ROW_FACTOR)
         return round_to(values, precision)
 
     def weight() -> np.ndarray:
@@ -56,7 +56,7 @@ def inputs(problem: LayerNorm, precision: str, seed: int = 0) -> Operands:
         GRADIENT: partial(floats, shape, precision, 1.0, seed, 3),
     }
     text = (
-        f"x in -0.75..1.25, every {QUIET}th row 64 times smaller; weight in 0.5..1.5; bias and"
+        f"x in -0.75..1.25, every {SMALL_ROW_STEP}th row 64 times smaller; weight in 0.5..1.5; bias and"
         " gradient in +-1"
     )
     return Operands(makers, drawn(text, seed))
@@ -99,29 +99,29 @@ class _Truth:
         return (g - g.mean() - normal * (g * normal).mean()) * scale
 
     def weight_terms(self, columns: np.ndarray) -> Bounded:
-        """dy·x̂, which the gradient of the weight adds up over all rows."""
+        """Terms dy·x̂ of the weight's gradient, which is their sum over all rows."""
         mean, scale = self.all_statistics()
         where = (slice(None), columns)
         normal = (self.drawn.exactly("x", where) - mean) * scale
         return self.drawn.exactly("gradient", where) * normal
 
     def bias_terms(self, columns: np.ndarray) -> Bounded:
-        """dy, which the gradient of the bias adds up over all rows."""
+        """Terms dy of the bias's gradient, which is their sum over all rows."""
         return self.drawn.exactly("gradient", (slice(None), columns))
 
     def _all_statistics(self) -> tuple[Bounded, Bounded]:
-        pieces = in_pieces(self.problem.tokens, self.problem.hidden)
+        pieces = row_chunks(self.problem.tokens, self.problem.hidden)
         found = [statistics(self.drawn.exactly("x", rows)) for rows in pieces]
         means, scales = zip(*found, strict=True)
         return joined(means), joined(scales)
 
 
 def statistics(x: Bounded) -> tuple[Bounded, Bounded]:
-    """Mean, and 1 / sqrt(variance + epsilon), of each row."""
+    """Return the mean and 1 / sqrt(variance + epsilon) of each row, as columns."""
     mean = x.mean()
     off = x - mean
-    # A variance made as mean(x²) - mean² errs by a part of mean(x²).
+    # Some kernels compute the variance as mean(x²) - mean², with the error of mean(x²).
     variance = (off * off).mean()
     squares = (x * x).mean()
-    wide = Bounded(variance.value, variance.error + squares.error, COMPUTED)
-    return mean, (wide + exact(np.array(EPSILON), COMPUTED)).inverse_root()
+    wide = Bounded(variance.value, variance.error + squares.error, COMPUTE_PRECISION)
+    return mean, (wide + exact(np.array(EPSILON), COMPUTE_PRECISION)).inverse_root()

@@ -1,7 +1,7 @@
-"""A linear layer with cross-entropy: operands, and the true loss and gradients.
+"""Linear layer with cross-entropy: operands, and the true loss and gradients.
 
-Logits are stored in the precision of the operands, the loss and its gradient are computed in
-float32, and the gradient of the logits is stored in the precision again.
+Logits are stored in the precision of the operands. The loss and its gradient are computed in
+float32, and the gradient of the logits is stored in the precision of the operands.
 """
 
 from collections.abc import Mapping
@@ -11,21 +11,21 @@ from math import sqrt
 import numpy as np
 
 from deepbench_ops.backends.families.cross_entropy import (
-    FACTOR,
+    LOSS_GRADIENT,
     log_of_sum,
     losses,
     mean_loss,
     one_hot,
 )
 from deepbench_ops.backends.families.operands import (
-    COMPUTED,
+    COMPUTE_PRECISION,
     GRADIENT,
     Makers,
     Operands,
     RowReference,
     WholeReference,
     drawn,
-    in_pieces,
+    row_chunks,
     integers,
 )
 from deepbench_ops.backends.families.propagated_errors import Bounded, exact, joined, summed
@@ -39,14 +39,15 @@ SMALL = {"tokens": 29, "hidden": 61, "vocabulary": 131}
 PROBE = {"tokens": 64, "hidden": 256, "vocabulary": 1024}
 
 GRADIENTS = {"": "x", "weight_gradient": "weight"}
-"""Outputs of a backward pass, and the operands that they are the gradients of."""
+"""Outputs of a backward pass, each with the operand whose gradient it is."""
 
 SPREAD = 3.0
 """Standard deviation of the logits."""
 
 
 def inputs(problem: LinearCrossEntropy, precision: str, seed: int = 0) -> Operands:
-    """Draw x of unit variance, a weight that gives the logits a deviation of 3, and targets."""
+    """Draw x of unit variance, a weight that gives the logits the standard deviation SPREAD, and
+    targets."""
     p = problem
     makers: Makers = {
         "x": partial(floats, (p.tokens, p.hidden), precision, sqrt(3), seed, 0),
@@ -54,10 +55,10 @@ def inputs(problem: LinearCrossEntropy, precision: str, seed: int = 0) -> Operan
             floats, (p.vocabulary, p.hidden), precision, SPREAD * sqrt(3 / p.hidden), seed, 1
         ),
         "targets": partial(integers, (p.tokens,), p.vocabulary, seed, 2),
-        GRADIENT: lambda: np.array(FACTOR, np.float32),
+        GRADIENT: lambda: np.array(LOSS_GRADIENT, np.float32),
     }
     text = "x in +-sqrt(3), weight in +-3·sqrt(3/hidden), any class as target"
-    return Operands(makers, drawn(f"{text}, gradient of the loss {FACTOR}", seed))
+    return Operands(makers, drawn(f"{text}, gradient of the loss {LOSS_GRADIENT}", seed))
 
 
 def reference(
@@ -67,7 +68,7 @@ def reference(
     truth = _Truth(problem, drawn, precision)
     if not operation.endswith("backward"):
         # Fused operations store the loss, and the sum before it, in the type of x.
-        stored = precision if operation.startswith(FUSED) else COMPUTED
+        stored = precision if operation.startswith(FUSED) else COMPUTE_PRECISION
         return {"": WholeReference((1,), partial(truth.loss, stored))}
     tokens, weight = (problem.tokens, problem.hidden), (problem.vocabulary, problem.hidden)
     return {
@@ -83,13 +84,13 @@ class _Truth:
         self.problem, self.drawn, self.precision = problem, drawn, precision
 
     def loss(self, stored: str) -> tuple[np.ndarray, np.ndarray]:
-        """The mean over all tokens, stored in a precision."""
+        """Return (expected, allowed) of the mean over all tokens, stored in precision `stored`."""
 
         def losses_of(rows: np.ndarray) -> Bounded:
             return losses(self._logits(rows), self.drawn["targets"][rows])
 
         mean, error = mean_loss(self.problem.tokens, self.problem.vocabulary, losses_of)
-        found = Bounded(mean, error, COMPUTED).rounded_to(stored).rounded_to(stored)
+        found = Bounded(mean, error, COMPUTE_PRECISION).rounded_to(stored).rounded_to(stored)
         return found.value, found.error
 
     def input_gradient(self, rows: np.ndarray) -> Bounded:
@@ -108,15 +109,15 @@ class _Truth:
         return summed(x, self._of_logits(share, targets))
 
     def _of_logits(self, share: Bounded, targets: np.ndarray) -> Bounded:
-        """The gradient of logits, as it is stored before the products."""
-        factor = exact(np.array(FACTOR / self.problem.tokens), COMPUTED)
-        return ((share - exact(targets, COMPUTED)) * factor).rounded_to(self.precision)
+        """Return the gradient of the logits, rounded as it is stored before further products."""
+        factor = exact(np.array(LOSS_GRADIENT / self.problem.tokens), COMPUTE_PRECISION)
+        return ((share - exact(targets, COMPUTE_PRECISION)) * factor).rounded_to(self.precision)
 
     def _logits(self, rows: np.ndarray, classes: np.ndarray | slice = slice(None)) -> Bounded:
-        """Logits of some tokens and classes, as they are stored and then widened."""
+        """Return logits of some tokens and classes, rounded as they are stored."""
         weight = self._weight if isinstance(classes, slice) else self._weight[classes]
         found = exact(self.drawn["x"][rows], self.precision).product(weight.T, np.zeros(1))
-        return found.rounded_to(COMPUTED)
+        return found.rounded_to(COMPUTE_PRECISION)
 
     @cached_property
     def _weight(self) -> np.ndarray:
@@ -124,6 +125,6 @@ class _Truth:
 
     @cached_property
     def _sums(self) -> Bounded:
-        """log(sum(exp(x))) of every token, as a column."""
-        pieces = in_pieces(self.problem.tokens, self.problem.vocabulary)
+        """Return log(sum(exp(x))) of each token, as a column."""
+        pieces = row_chunks(self.problem.tokens, self.problem.vocabulary)
         return joined([log_of_sum(self._logits(rows)) for rows in pieces])

@@ -2,7 +2,7 @@
 
 fp8 is e4m3 of OCP 8-bit Floating Point v1.0 (finite numbers and NaN, largest 448). fp4 is e2m1 and
 the exponents are e8m0 of OCP Microscaling Formats v1.0. Rounding is to the nearest, ties to even;
-what lies beyond the largest number becomes that number.
+values beyond the largest number become that number.
 """
 
 from collections.abc import Iterator
@@ -14,14 +14,14 @@ import numpy as np
 from deepbench_ops.random_operands import round_to
 
 LARGEST = {"int8": 127.0, "int4": 7.0, "fp8": 448.0, "fp4": 6.0}
-"""The largest number of a format; of the integers the largest that also exists below zero."""
+"""Largest number of a format; for integers the largest whose negative exists as well."""
 
 GREATEST_EXPONENT = {"fp8": 8, "fp4": 2}
 """Exponent of the largest number of a format."""
 
 EXPONENT_BIAS = 127
 PIECE = 2**22
-"""Values that are quantised at a time."""
+"""Number of values that are quantised at a time."""
 
 FP4_VALUES = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6], np.float32)
 FP4_BOUNDS = np.array([0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5], np.float32)
@@ -66,7 +66,7 @@ def fp4_codes(values: np.ndarray) -> np.ndarray:
 
 
 def codes_of(values: np.ndarray, kind: str) -> np.ndarray:
-    """Return codes of values that are divided by their scale: int8, or uint8 of fp8 and fp4."""
+    """Return the codes of values already divided by their scale: int8, or uint8 for fp8 and fp4."""
     if kind == "fp8":
         return fp8_codes(values)
     if kind == "fp4":
@@ -75,7 +75,7 @@ def codes_of(values: np.ndarray, kind: str) -> np.ndarray:
 
 
 def numbers_of(codes: np.ndarray, kind: str) -> np.ndarray:
-    """Return the numbers of codes, without their scale, as float32."""
+    """Return the float32 numbers that codes stand for, not multiplied by a scale."""
     return VALUES[kind][codes] if kind in VALUES else codes.astype(np.float32)
 
 
@@ -90,15 +90,15 @@ def exponents(largest: np.ndarray, kind: str) -> np.ndarray:
 
 
 def powers(biased: np.ndarray) -> np.ndarray:
-    """Return the scales of e8m0 exponents as float32."""
+    """Return the scales, powers of two as float32, of biased e8m0 exponents."""
     return np.ldexp(np.float32(1), biased.astype(np.int32) - EXPONENT_BIAS)
 
 
 def scales_of(largest: np.ndarray, kind: str, scale_type: str) -> np.ndarray:
-    """Return float32 scales of blocks: largest / LARGEST rounded to a precision, or powers of two.
+    """Return the float32 scales of blocks with these largest magnitudes.
 
-    scale_type: "float32", "bfloat16" or "e8m0". A block of zeros has the scale 1 (e8m0: the
-    smallest).
+    scale_type: "float32" or "bfloat16" for largest / LARGEST rounded to that precision, "e8m0" for
+    powers of two. A block of zeros has the scale 1 (in e8m0 the smallest scale).
     """
     if scale_type == "e8m0":
         return powers(exponents(largest, kind))
@@ -108,7 +108,7 @@ def scales_of(largest: np.ndarray, kind: str, scale_type: str) -> np.ndarray:
 
 
 def block_maxima(values: np.ndarray, block: tuple[int, int]) -> np.ndarray:
-    """Return the largest magnitude of each block of a matrix; those at the end may be smaller."""
+    """Return the largest magnitude in each block of a matrix; blocks at its ends may be cut off."""
     size = np.abs(values)
     down = np.maximum.reduceat(size, np.arange(0, values.shape[0], block[0]), axis=0)
     return np.maximum.reduceat(down, np.arange(0, values.shape[1], block[1]), axis=1)
@@ -118,9 +118,9 @@ def block_maxima(values: np.ndarray, block: tuple[int, int]) -> np.ndarray:
 class Quantised:
     """A matrix in codes with a scale for each block.
 
-    codes: rows x columns, int8 for integers, else uint8, one code a byte. scales: float32, one for
-    each block. block: rows and columns of a block. error: root mean square of what the matrix is
-    off, as a part of its own root mean square.
+    codes: rows x columns, int8 for integers, else uint8, one code in each byte. scales: float32,
+    one for each block. kind: format, a key of LARGEST. block: rows and columns of a block. error:
+    root mean square of the rounding errors, divided by that of the matrix.
     """
 
     codes: np.ndarray
@@ -162,7 +162,7 @@ def quantised(
 
 
 def _pieces(rows: int, columns: int, multiple: int) -> Iterator[slice]:
-    """Yield slices of rows, of a multiple of a block's rows, that hold about PIECE values."""
+    """Yield slices of rows with about PIECE values each, in whole blocks of `multiple` rows."""
     step = max(PIECE // columns // multiple, 1) * multiple
     for start in range(0, rows, step):
         yield slice(start, min(start + step, rows))

@@ -1,7 +1,7 @@
-"""Whole models: how far one is cut down for its check and for an estimate.
+"""Whole models: small twins, an estimate of memory, and the form of the reference.
 
-There are no operands here: what goes in is `models.batches`. Nor is there more of a judge than its
-shape: the truth is the same network in float64, which only a framework can compute.
+Operands of models are in `models.batches`. The reference itself is the same network in float64,
+which only a framework can compute; here is the code that is the same for all frameworks.
 """
 
 from abc import ABC, abstractmethod
@@ -19,34 +19,35 @@ from deepbench_ops.problems.problem import compared, computed
 SMALL = {"whole": False, "batch": twin_steps.BATCH, "threads": 1}
 
 GRADIENTS, ENTRIES = 6, 64
-"""Parameters of a training step's twin whose gradients are compared, and entries of each."""
+"""Number of parameters whose gradients are compared in a training step's twin, and number of
+entries of each gradient."""
 
 PROBE_FLOPS = 16e9
-"""Floating-point operations of a forward pass that are enough to show a rate."""
+"""Floating-point operations of a forward pass that is long enough to show a rate."""
 
 FLOAT_BYTES = 4
-"""Bytes of a number, which the CPU computes in float32 on the way even of 16 bits."""
+"""Bytes of a number. The CPU computes in float32 even where tensors have 16 bits."""
 
-JUDGED = 4
-"""Items whose numbers as many bytes hold as those of the two that are judged in float64."""
+CHECKED_ITEMS = 4
+"""Items in float32 that take as much memory as the two items of the check in float64."""
 
 MARGIN, FIXED_BYTES = 1.5, 64e6
-"""Safety over what is counted: what operations take for themselves (a layout of their own), what
-the allocator keeps back; and what a framework takes once. bench/model_memory.py compares it
-with the memory that networks really take."""
+"""Factor on the counted bytes, for temporary copies of operations and reserves of the allocator,
+and bytes that a framework takes once. bench/model_memory.py compares the estimate with the memory
+that networks take."""
 
 
-class ModelJudge(ABC):
-    """The true output, computed when it is first asked for."""
+class ModelReference(ABC):
+    """The true output of a model, computed at its first use."""
 
     @cached_property
     @abstractmethod
     def truth(self) -> tuple[np.ndarray, np.ndarray]:
-        """(expected, allowed)."""
+        """(expected, allowed), two arrays of the same shape."""
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of what is compared."""
+        """Shape of the compared output."""
         return self.truth[0].shape
 
     def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
@@ -59,15 +60,19 @@ class ModelJudge(ABC):
         return expected[index], allowed[index]
 
 
-class StepErrors(ModelJudge):
-    """Judge of a training step: the loss, and then the gradients, ENTRIES entries of each."""
+class TrainingStepReference(ModelReference):
+    """Reference of a training step: the loss, then ENTRIES entries of each of GRADIENTS gradients.
+
+    All are in one array of shape (1 + GRADIENTS·ENTRIES,).
+    """
 
     def pooled(self, errors: np.ndarray) -> np.ndarray:
-        """Return the errors with those of a gradient's entries replaced by their root mean square.
+        """Return the errors with each error of a gradient replaced by that gradient's root mean
+        square.
 
-        Rounding that moves a number across a ReLU's corner changes a few entries altogether, and
-        the gradient as a whole by little; one that is missing, or of another layer, is off as a
-        whole.
+        A number that rounding moves across zero before a ReLU changes a few entries of a gradient
+        completely, and the gradient as a whole little. A missing gradient, or one of another layer,
+        is wrong as a whole.
         """
         of_gradients = errors[1:].reshape(GRADIENTS, ENTRIES)
         means = np.sqrt(np.square(of_gradients).mean(1))
@@ -75,17 +80,18 @@ class StepErrors(ModelJudge):
 
 
 def probe(problem: Model, times: int) -> Model:
-    """Return the network itself with as few items as show its rate, or so many times as many."""
+    """Return the model with a smaller batch, about PROBE_FLOPS times `times` in a forward pass."""
     enough = times * max(1, round(PROBE_FLOPS / problem.network.flops))
     return replace(problem, batch=min(problem.batch, enough), threads=1)
 
 
 def memory_needed(problem: Model, operation: str, execution: str = EXECUTION.usual) -> float:
-    """Return about how many bytes preparing, running and checking a model takes, with the margin.
+    """Return an estimate of the bytes that preparing, running and checking a model takes.
 
-    An inference has the weights, once more in float64 while it is judged, and the numbers that live
-    at once; compiled or exported, the runtime has weights of its own, and packs them. Where its
-    operations are apart, their operands stay. A training step is `step_numbers`.
+    Inference takes the weights, a float64 copy of them during the check, and the activations that
+    exist at the same time. A compiled or exported model has its own, packed copy of the weights.
+    Where operations of a model are timed one by one, the operands of all of them are kept. For a
+    training step see `step_numbers`.
     """
     size = problem.network
     numbers = 0 if compared(operation) else size.kept * problem.inputs
@@ -93,16 +99,17 @@ def memory_needed(problem: Model, operation: str, execution: str = EXECUTION.usu
         numbers += step_numbers(size, problem.inputs, size.parameters, size.trained)
     else:
         weights = 3 if execution == EXECUTION.usual else 5
-        numbers += weights * size.parameters + size.live * max(problem.inputs, JUDGED)
+        numbers += weights * size.parameters + size.live * max(problem.inputs, CHECKED_ITEMS)
     return FIXED_BYTES + MARGIN * FLOAT_BYTES * numbers
 
 
 def step_numbers(size: NetworkSize, items: int, parameters: int, trained: int) -> int:
-    """Return how many numbers of four bytes are there in a training step of so many parameters.
+    """Return how many numbers of four bytes a training step keeps in memory.
 
-    Weights are there twice, as they are and as they were at first, with gradients and the
-    optimiser's state; of every item what the backward pass needs, what lives at once on its way
-    there, and of sparse gradients the rows, which are put back as they were.
+    They are two copies of all parameters (current and initial values), gradients and optimiser
+    state of the trained ones, and for each item of the batch: activations that the backward pass
+    needs, activations that exist at the same time, and rows of sparse gradients with their initial
+    values. items: size of the batch. parameters, trained: numbers of all and of trained parameters.
     """
     whole = 2 * parameters + (1 + size.states) * trained
     return whole + (size.kept + size.live + 2 * size.sparse) * items

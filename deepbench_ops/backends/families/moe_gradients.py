@@ -1,8 +1,8 @@
 """Gradients of a mixture-of-experts layer in float64, with the error allowed at each entry.
 
-Each product, activation and gradient may be stored in the precision of the operands, as frameworks
-do. An expert's rows, and the rows of its tokens, are computed only where entries of them are asked
-for; the router's gradient needs the outputs of all experts for all tokens.
+As in frameworks, each product, activation and gradient may be stored in the precision of the
+operands. Rows of an expert, and of its tokens, are computed only where a requested entry needs
+them. The router's gradient needs the outputs of all chosen experts for all tokens.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,31 +12,35 @@ from typing import Any
 
 import numpy as np
 
-from deepbench_ops.backends.families.gated_mlp import CURVED, STEEPEST, silu
+from deepbench_ops.backends.families.gated_mlp import LARGEST_CURVATURE, LARGEST_SLOPE, silu
 from deepbench_ops.backends.families.operands import RowReference
 from deepbench_ops.backends.families.propagated_errors import Bounded, exact, summed
 from deepbench_ops.backends.kernel import Index, Reference, widened
-from deepbench_ops.backends.tolerance import LIBRARY, UNIT_ROUNDOFF
+from deepbench_ops.backends.tolerance import LIBRARY_ERROR, UNIT_ROUNDOFF
 from deepbench_ops.problems.moe_layer import MoeLayer
 
 NAMES = {"": "x", "router_gradient": "router", "up_gradient": "up", "down_gradient": "down"}
-"""Outputs of the backward pass, and the operands that they are the gradients of."""
+"""Outputs of the backward pass, each with the operand whose gradient it is."""
 
 GATE = {"gate_gradient": "gate"}
-"""The further output of layers with a gate."""
+"""Further output of layers with a gate."""
 
 ALL = slice(None)
+"""Index of all rows or columns."""
 
 
 def names(problem: MoeLayer) -> dict[str, str]:
-    """Return the outputs of the backward pass, and the operands that they are the gradients of."""
+    """Return the outputs of the backward pass, each with the operand whose gradient it is."""
     return NAMES | (GATE if problem.activation == "swiglu" else {})
 
 
 def references(
     problem: MoeLayer, inputs: Any, precision: str, weights: Callable[[np.ndarray], Bounded]
 ) -> dict[str, Reference]:
-    """Return the judges of all gradients. weights: the chosen experts' p of some tokens."""
+    """Return the references of all gradients, by output.
+
+    weights: function from token numbers to the router's weights p of their chosen experts.
+    """
     truth = Gradients(problem, inputs, precision, weights)
     p, terms = problem, 3 * problem.flops // (2 * problem.tokens)
     rows: dict[str, Reference] = {
@@ -52,10 +56,10 @@ def references(
 
 @dataclass(frozen=True)
 class TokenGradient(RowReference):
-    """The judge of the gradient of x.
+    """Reference of the gradient of x.
 
-    entry_terms: products for an entry, those of its token with all chosen experts, forward and
-    backward.
+    entry_terms: number of products that an entry takes, those of its token with all chosen experts,
+    forward and backward.
     """
 
     entry_terms: int
@@ -63,14 +67,14 @@ class TokenGradient(RowReference):
 
 @dataclass(frozen=True)
 class MatrixGradient:
-    """The judge of the gradient of the experts' matrices of a name."""
+    """Reference of the gradient of all experts' matrices `name`: up, gate or down."""
 
     truth: "Gradients"
     name: str
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """That of the matrices, experts first."""
+        """Shape of the matrices, (experts, outputs, inputs)."""
         experts, outputs, inputs = getattr(self.truth.inputs, self.name).shape
         return experts, outputs, inputs
 
@@ -96,7 +100,7 @@ class MatrixGradient:
 
 @dataclass(frozen=True)
 class Gradients:
-    """The gradients for some tokens, some experts, or some inner columns of an expert."""
+    """Gradients of some tokens, some experts, or some inner columns of an expert."""
 
     problem: MoeLayer
     inputs: Any
@@ -105,11 +109,11 @@ class Gradients:
 
     @cached_property
     def p(self) -> Bounded:
-        """Weights of the chosen experts, tokens x top_k."""
+        """The router's weights of the chosen experts, tokens x top_k."""
         return self.weights(np.arange(self.problem.tokens))
 
     def of_tokens(self, tokens: np.ndarray) -> Bounded:
-        """Rows of the gradient of x: what comes through the router, and through each expert."""
+        """Rows of the gradient of x: the sum of those through the router and through each expert."""
         total = self.of_logits[tokens].product(widened(self.inputs.router), np.zeros(1))
         for expert, mine, places in self._takers(tokens):
             back = self._backward(expert, tokens[mine], places, ALL)
@@ -124,7 +128,8 @@ class Gradients:
         return summed(self._x(np.arange(self.problem.tokens)), self.of_logits[:, experts])
 
     def of_matrix(self, name: str, expert: int, columns: Any) -> Bounded:
-        """Gradient of a matrix of an expert: some inner rows of up or gate, columns of down."""
+        """Gradient of an expert's matrix `name`: some inner rows of up or gate, or columns of
+        down."""
         tokens, places = np.nonzero(self.inputs.chosen == expert)
         if name == "down":
             hidden = self._inner(expert, tokens, columns)["hidden"]
@@ -133,7 +138,8 @@ class Gradients:
 
     @cached_property
     def of_logits(self) -> Bounded:
-        """Gradient of the router's logits, tokens x experts, zero where none is chosen."""
+        """Gradient of the router's logits, tokens x experts, zero for experts that are not
+        chosen."""
         shape = self.inputs.chosen.shape
         of_p = Bounded(np.empty(shape), np.empty(shape), self.precision)
         for expert, tokens, places in self._takers(np.arange(self.problem.tokens)):
@@ -149,8 +155,8 @@ class Gradients:
         return dense
 
     def _takers(self, tokens: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """Yield each chosen expert, the numbers in `tokens` of those that chose it, and where among
-        their choices."""
+        """Yield each chosen expert, the positions in `tokens` of the tokens that chose it, and its
+        position among the choices of each of them."""
         chosen = self.inputs.chosen[tokens]
         for expert in np.unique(chosen):
             mine, places = np.nonzero(chosen == expert)
@@ -180,8 +186,8 @@ class Gradients:
         gate = x.product(self._matrix("gate", expert, columns).T, np.zeros(1))
         value, slope = silu(gate.value)
         own = 2 * UNIT_ROUNDOFF[self.precision]
-        active = STEEPEST * gate.error + own * np.abs(value) + 2 * LIBRARY * np.abs(gate.value)
-        steep = CURVED * gate.error + own * (1 + np.abs(slope))
+        active = LARGEST_SLOPE * gate.error + own * np.abs(value) + 2 * LIBRARY_ERROR * np.abs(gate.value)
+        steep = LARGEST_CURVATURE * gate.error + own * (1 + np.abs(slope))
         known = Bounded(value, active, self.precision)
         return {
             "up": up,
@@ -191,7 +197,7 @@ class Gradients:
         }
 
     def _arriving(self, tokens: np.ndarray, places: np.ndarray) -> Bounded:
-        """p times the gradient of y, as it arrives at an expert: tokens x hidden."""
+        """p times the gradient of y, the gradient of an expert's output: tokens x hidden."""
         return self._dy(tokens) * self.p[tokens, places][:, None]
 
     def _x(self, tokens: np.ndarray) -> Bounded:

@@ -1,6 +1,7 @@
-"""Mixture-of-experts layers: tokens whose choice no rounding changes, weights, the judge of y.
+"""Mixture-of-experts layers: operands, and the reference of y.
 
-The judges of the gradients are in `moe_gradients.py`.
+Tokens are drawn such that rounding cannot change their choice of experts. The references of the
+gradients are in `moe_gradients.py`.
 """
 
 from dataclasses import dataclass
@@ -16,19 +17,20 @@ from deepbench_ops.problems.moe_layer import MATRICES, MoeLayer
 from deepbench_ops.random_operands import floats, round_to
 
 SMALL = {"tokens": 23, "experts": 10, "hidden": 64, "intermediate": 48, "top_k": 4}
-"""Sizes are multiples of 8: torch takes rows of whole 16 bytes."""
+"""Largest sizes of a small twin. hidden and intermediate are multiples of 8, since torch requires
+rows of a multiple of 16 bytes."""
 
 PROBE = {"tokens": 32, "experts": 16, "hidden": 256, "intermediate": 256, "top_k": 8}
 
 MARGIN = 2.0**-5
-"""Least distance between the smallest chosen logit and the largest other one: more than twice the
-rounding of a logit of 3 to bfloat16."""
+"""Smallest allowed distance between the smallest chosen logit and the largest other one: more than
+twice the rounding error of a logit of 3 in bfloat16."""
 
 ROUNDS = 200
-"""Times that tokens without this distance are drawn again."""
+"""Number of times that tokens without this distance are drawn again at most."""
 
 ROUTER, GATE, UP, DOWN, TOKENS = 0, 1, 2, 3, 4
-"""Streams of random bits; from TOKENS on one for each round."""
+"""Streams of random bits. TOKENS is the first of one stream for each round."""
 
 GRADIENT = TOKENS + ROUNDS
 """Stream of the gradient of y."""
@@ -36,11 +38,12 @@ GRADIENT = TOKENS + ROUNDS
 
 @dataclass(frozen=True)
 class MoeInputs:
-    """The operands: x tokens x hidden; router experts x hidden; experts' matrices.
+    """The operands.
 
-    up: experts x intermediate x hidden, gate the same or None; down: experts x hidden x
-    intermediate. gradient: that of y. chosen: tokens x top_k, the experts of each token, by falling
-    logits. Precisions that numpy lacks are float32 arrays holding values of that precision.
+    x: tokens x hidden. router: experts x hidden. up: experts x intermediate x hidden. gate: as up,
+    or None. down: experts x hidden x intermediate. gradient: that of y, tokens x hidden. chosen:
+    the experts of each token, tokens x top_k, by falling logits. In a precision that numpy lacks
+    the arrays are float32 with values of that precision.
     """
 
     x: np.ndarray
@@ -91,7 +94,7 @@ def inputs(problem: MoeLayer, precision: str, seed: int = 0) -> MoeInputs:
 def _tokens(
     p: MoeLayer, precision: str, router: np.ndarray, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return tokens, all of whose logits keep the MARGIN, and the experts they choose."""
+    """Return tokens whose logits have the distance MARGIN, and the experts that they choose."""
     x = floats((p.tokens, p.hidden), "float32", 3**0.5, seed, TOKENS)
     open_ = np.arange(p.tokens)
     order = np.empty((p.tokens, p.top_k), np.int64)
@@ -124,7 +127,7 @@ def outputs(problem: MoeLayer, operation: str) -> tuple[str, ...]:
 def reference(
     problem: MoeLayer, drawn: MoeInputs, precision: str, operation: str
 ) -> dict[str, Reference]:
-    """Return the judges of y, or of all gradients."""
+    """Return the reference of y, or those of all gradients."""
     forward = MoeReference(problem, drawn, precision)
     if operation == "backward":
         return moe_gradients.references(problem, drawn, precision, forward.weights)
@@ -133,7 +136,7 @@ def reference(
 
 @dataclass(frozen=True)
 class MoeReference:
-    """The layer in float64; the error allowed follows the rounding of each step."""
+    """Reference of y in float64, with an allowed error that follows the rounding of each step."""
 
     problem: MoeLayer
     inputs: MoeInputs
@@ -141,7 +144,7 @@ class MoeReference:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(tokens, hidden)."""
+        """Shape of the output, (tokens, hidden)."""
         return self.problem.tokens, self.problem.hidden
 
     def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
@@ -174,7 +177,7 @@ class MoeReference:
         return total
 
     def weights(self, tokens: np.ndarray) -> Bounded:
-        """Return p of the chosen experts, tokens x top_k."""
+        """Return the router's weights p of the chosen experts, tokens x top_k."""
         router = widened(self.inputs.router[self.inputs.chosen[tokens]])
         x = exact(widened(self.inputs.x[tokens]), self.precision)
         logits = x.dot(router, np.zeros(router.shape[:2]))
@@ -182,9 +185,9 @@ class MoeReference:
         return powers / powers.sum(axis=1)
 
     def _compute_hidden(self, tokens: np.ndarray) -> None:
-        """Compute and keep f(W1·x) of tokens with each of their experts.
+        """Compute and store f(W1·x) of tokens with each of their chosen experts.
 
-        The matrices of an expert are widened once.
+        Tokens are handled expert by expert, so that the matrices of an expert are widened once.
         """
         wanted = np.unique(tokens)
         for expert in np.unique(self.inputs.chosen[wanted]).tolist():

@@ -1,8 +1,8 @@
-"""Operands by name, and references of outputs that follow row by row or column by column.
+"""Operands by name, and references of outputs that are computed by row, column or entry.
 
-For families whose operations read a few arrays and whose entries each depend on one row of them, or
-add up one column. Computed is in float32 and stored in the kernel's precision, which is how
-libraries handle 16-bit numbers there.
+For families whose operations read a few arrays, and whose output entries depend on one row of
+these, or are the sum of one column. Kernels of these families compute in float32 and store in their
+own precision, as libraries do for 16-bit numbers.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,12 +16,13 @@ from deepbench_ops.backends.families.propagated_errors import Bounded, exact
 from deepbench_ops.backends.kernel import Index
 from deepbench_ops.random_operands import floats, random_bits
 
-COMPUTED = "float32"
-"""The precision of what is not stored."""
+COMPUTE_PRECISION = "float32"
+"""Precision of values that are computed but not stored."""
 
 
 GRADIENT = "gradient"
-"""Start of the names of operands of backward passes alone: gradients of the outputs, in order."""
+"""Start of the names of operands that only backward passes have: the gradients of the outputs, in
+the order of the outputs."""
 
 
 Makers = dict[str, Callable[[], np.ndarray]]
@@ -29,9 +30,9 @@ Makers = dict[str, Callable[[], np.ndarray]]
 
 
 class Operands:
-    """Arrays by name, each drawn when it is first asked for, and notes on them.
+    """Operands by name, each drawn at its first use, with notes on them.
 
-    Integers are int64; bfloat16 is float32, rounded.
+    Integers are int64; bfloat16 operands are float32 with values of that precision.
     """
 
     def __init__(self, makers: Makers, notes: Mapping[str, str]) -> None:
@@ -45,25 +46,26 @@ class Operands:
         return self._drawn[name]
 
     def of(self, operation: str) -> dict[str, np.ndarray]:
-        """Return the operands of an operation: the arriving gradient of backward passes alone."""
+        """Return the operands of an operation by name, without gradients unless it is a backward
+        pass."""
         backward = operation.endswith("backward")
         return {
             name: self[name] for name in self.makers if backward or not name.startswith(GRADIENT)
         }
 
     def gradient_names(self) -> list[str]:
-        """Names of the gradients of the outputs, in order."""
+        """Return the names of the outputs' gradients, in the order of the outputs."""
         return [name for name in self.makers if name.startswith(GRADIENT)]
 
     def exactly(self, name: str, where: Any = slice(None)) -> Bounded:
-        """Entries of an operand, as numbers in float32 without error."""
-        return exact(self[name][where], COMPUTED)
+        """Return entries of an operand, without error, for computation in float32."""
+        return exact(self[name][where], COMPUTE_PRECISION)
 
 
 def rows_and_gradient(
     shape: tuple[int, int], precision: str, half_width: float, seed: int
 ) -> Operands:
-    """Draw x, uniform in +-half_width, and the gradient that arrives, in [-1, 1)."""
+    """Draw x, uniform in [-half_width, half_width), and the output's gradient, in [-1, 1)."""
     makers: Makers = {
         "x": partial(floats, shape, precision, half_width, seed, 0),
         GRADIENT: partial(floats, shape, precision, 1.0, seed, 1),
@@ -72,7 +74,7 @@ def rows_and_gradient(
 
 
 def drawn(text: str, seed: int, layout: str = "row-major") -> dict[str, str]:
-    """Return the notes on operands that `text` describes."""
+    """Return the notes for the record on operands whose distribution `text` describes."""
     inputs = f"{text}; raw bits of SFC64, seed {seed}"
     return {"inputs": inputs, "layout": layout, "padding": "none"}
 
@@ -85,10 +87,10 @@ def integers(shape: tuple[int, ...], below: int, seed: int, stream: int) -> np.n
 
 @dataclass(frozen=True)
 class RowReference:
-    """An output whose entries each depend on the operands' entries of one row.
+    """Reference of an output whose rows can be computed one by one.
 
-    rows: function from row numbers to these rows of the output. precision: in which they are
-    stored, None where they are copied.
+    rows: function from row numbers to these rows of the output. precision: that in which the output
+    is stored, None where its numbers are copied.
     """
 
     shape: tuple[int, ...]
@@ -101,7 +103,7 @@ class RowReference:
         return found.value, found.error
 
     def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
-        """Return (expected, allowed) at some entries, each of their rows computed once."""
+        """Return (expected, allowed) at some entries; each of their rows is computed once."""
         wanted, place = np.unique(index[0], return_inverse=True)
         found = stored(self.rows(wanted), self.precision)
         where = (place.reshape(-1), *index[1:])
@@ -110,10 +112,10 @@ class RowReference:
 
 @dataclass(frozen=True)
 class EntryReference:
-    """An output whose entries each depend on a few entries of the operands.
+    """Reference of an output whose entries can be computed one by one.
 
     entries: function from an index, an array of integers for each axis, to these entries.
-    precision: in which they are stored, None where they are copied.
+    precision: that in which the output is stored, None where its numbers are copied.
     """
 
     shape: tuple[int, ...]
@@ -133,9 +135,9 @@ class EntryReference:
 
 @dataclass(frozen=True)
 class ColumnReference:
-    """A vector of sums over all rows.
+    """Reference of a vector whose entries are sums over all rows.
 
-    terms: function from column numbers to what is added up, rows x columns.
+    terms: function from column numbers to the terms of their sums, rows x columns.
     """
 
     columns: int
@@ -144,7 +146,7 @@ class ColumnReference:
 
     @property
     def shape(self) -> tuple[int]:
-        """(columns,)."""
+        """Shape of the output, (columns,)."""
         return (self.columns,)
 
     def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
@@ -159,7 +161,10 @@ class ColumnReference:
 
 @dataclass(frozen=True)
 class WholeReference:
-    """An output that is computed as a whole, once."""
+    """Reference of an output that is computed as a whole, once.
+
+    compute: function that returns (expected, allowed).
+    """
 
     shape: tuple[int, ...]
     compute: Callable[[], tuple[np.ndarray, np.ndarray]]
@@ -179,11 +184,11 @@ class WholeReference:
 
 
 def stored(values: Bounded, precision: str | None) -> Bounded:
-    """Return the values as stored in a precision, as they are for None."""
+    """Return the values rounded to a precision, or unchanged for None."""
     return values if precision is None else values.rounded_to(precision)
 
 
-def in_pieces(rows: int, row_size: int, most: int = 2**22) -> list[np.ndarray]:
-    """Return the numbers of all rows, in pieces of about `most` entries."""
+def row_chunks(rows: int, row_size: int, most: int = 2**22) -> list[np.ndarray]:
+    """Return the numbers of all rows, in arrays of rows with about `most` entries each."""
     count = max(1, -(-rows * row_size // most))
     return np.array_split(np.arange(rows), min(count, rows))

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from deepbench_ops.backends.families.operands import (
-    COMPUTED,
+    COMPUTE_PRECISION,
     EntryReference,
     Makers,
     Operands,
@@ -15,7 +15,7 @@ from deepbench_ops.backends.families.operands import (
 )
 from deepbench_ops.backends.families.propagated_errors import Bounded, exact
 from deepbench_ops.backends.kernel import Index, Reference
-from deepbench_ops.backends.tolerance import CONFIDENCE
+from deepbench_ops.backends.tolerance import CONFIDENCE_FACTOR
 from deepbench_ops.problems.optimizer_step import NEWTON_SCHULZ_STEPS, OptimizerStep
 from deepbench_ops.random_operands import floats, round_to
 
@@ -27,13 +27,13 @@ MOMENTUM = {"sgd": 0.9, "muon": 0.95}
 BETAS, EPSILON, DECAY = (0.9, 0.999), 1e-8, 0.01
 MUON_DECAY, MUON_EPSILON = 0.1, 1e-7
 COEFFICIENTS = (3.4445, -4.775, 2.0315)
-"""Of Muon's polynomial, as in its authors' and in torch's text."""
+"""Coefficients of Muon's polynomial, as in its authors' code and in torch's."""
 
 STEPS_BEFORE = 9
-"""Steps that AdamW's state says were made before: the correction of its moments matters."""
+"""Number of earlier steps in AdamW's state: few, so that the correction of its moments matters."""
 
 STATES = {"sgd": ("momentum",), "adamw": ("first_moment", "second_moment"), "muon": ("momentum",)}
-"""Further outputs: the state, one array for all tensors."""
+"""Further outputs by algorithm: parts of the state, each one array for all tensors."""
 
 
 def outputs(problem: OptimizerStep, operation: str) -> tuple[str, ...]:
@@ -44,9 +44,9 @@ def outputs(problem: OptimizerStep, operation: str) -> tuple[str, ...]:
 def inputs(problem: OptimizerStep, precision: str, seed: int = 0) -> Operands:
     """Draw parameters and gradients, uniform in [-1, 1), and the state.
 
-    Momenta are uniform in [-1, 1), second moments the squares of such numbers. Arrays are tensors x
-    height x width. A step again and again changes a parameter by about the rate each time: it stays
-    finite for as many calls as are timed.
+    Momenta are uniform in [-1, 1); second moments are squares of such numbers. Arrays are tensors x
+    height x width. Each repeated step changes a parameter by about RATE, so parameters stay finite
+    over all timed calls.
     """
     shape = (problem.tensors, problem.height, problem.width)
     makers: Makers = {
@@ -80,8 +80,8 @@ def _output(step, drawn: Operands, number: int, index: Index) -> Bounded:  # typ
 
 
 def _constant(value: float) -> Bounded:
-    """A setting, as a kernel has it in float32."""
-    return exact(np.array(value), COMPUTED).rounded_to(COMPUTED)
+    """Return a constant, rounded to float32 as in a kernel."""
+    return exact(np.array(value), COMPUTE_PRECISION).rounded_to(COMPUTE_PRECISION)
 
 
 def _sgd(drawn: Operands, index: Index) -> tuple[Bounded, ...]:
@@ -107,10 +107,11 @@ def _adamw(drawn: Operands, index: Index) -> tuple[Bounded, ...]:
 
 @dataclass(frozen=True)
 class MuonStep:
-    """New parameters of Muon, all of them.
+    """Reference of the parameters after a step of Muon.
 
-    Its products are in bfloat16. How far these may be off is found by doing the same with every
-    product rounded to bfloat16: the root mean square of the difference, times CONFIDENCE.
+    Kernels compute its matrix products in bfloat16. The allowed error comes from a second
+    computation in which every product is rounded to bfloat16: the root mean square of the
+    difference between both, times CONFIDENCE_FACTOR.
     """
 
     problem: OptimizerStep
@@ -118,7 +119,7 @@ class MuonStep:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Tensors x height x width."""
+        """Shape of the output, (tensors, height, width)."""
         return self.problem.tensors, self.problem.height, self.problem.width
 
     def momentum(self, index: Index) -> Bounded:
@@ -138,7 +139,7 @@ class MuonStep:
         scale = RATE * max(1, self.problem.height / self.problem.width) ** 0.5
         off = np.sqrt(np.mean((ideal - rounded) ** 2, axis=(1, 2), keepdims=True))
         expected = p * (1 - RATE * MUON_DECAY) - scale * ideal
-        allowed = 2.0**-22 * np.abs(p) + scale * CONFIDENCE * off
+        allowed = 2.0**-22 * np.abs(p) + scale * CONFIDENCE_FACTOR * off
         return expected, np.broadcast_to(allowed, expected.shape)
 
     def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
@@ -152,24 +153,24 @@ class MuonStep:
 
 
 def orthogonal(update: np.ndarray, rounding: bool) -> np.ndarray:
-    """Return Muon's Newton-Schulz iteration of matrices (the last two axes).
+    """Return the matrices (last two axes) after Muon's Newton-Schulz iteration.
 
     rounding: whether every result is rounded to bfloat16.
     """
     a, b, c = COEFFICIENTS
-    turned = update.shape[1] > update.shape[2]
+    transposed = update.shape[1] > update.shape[2]
 
-    def kept(x: np.ndarray) -> np.ndarray:
+    def rounded(x: np.ndarray) -> np.ndarray:
         if not rounding:
             return x
         return round_to(np.array(x, np.float32), "bfloat16").astype(np.float64)
 
-    x = kept(update)
-    x = x.transpose(0, 2, 1) if turned else x
+    x = rounded(update)
+    x = x.transpose(0, 2, 1) if transposed else x
     norm = np.sqrt((x**2).sum(axis=(1, 2), keepdims=True))
-    x = kept(x / np.maximum(kept(norm), MUON_EPSILON))
+    x = rounded(x / np.maximum(rounded(norm), MUON_EPSILON))
     for _ in range(NEWTON_SCHULZ_STEPS):
-        gram = kept(x @ x.transpose(0, 2, 1))
-        polynomial = kept(b * gram + c * (gram @ gram))
-        x = kept(a * x + polynomial @ x)
-    return x.transpose(0, 2, 1) if turned else x
+        gram = rounded(x @ x.transpose(0, 2, 1))
+        polynomial = rounded(b * gram + c * (gram @ gram))
+        x = rounded(a * x + polynomial @ x)
+    return x.transpose(0, 2, 1) if transposed else x

@@ -1,13 +1,13 @@
-"""Numbers in float64 with the largest error that a correct kernel may have at each of them.
+"""Float64 arrays with the largest error that a correct kernel may have at each entry.
 
-A recurrent step rounds a dozen times between its product and its state, and the next step starts
-from that. Each operation here adds what its own rounding may be off by to what its operands
-were off by already, so that the tolerance of a whole recurrence is computed along with it, not
-guessed.
+A kernel rounds many times between its operands and its output: a step of a recurrent layer rounds a
+dozen times, and the next step starts from the result. Each operation here returns the value and an
+allowed error, which is the error carried over from its operands plus that of its own rounding. So
+the tolerance of a whole recurrence is computed, not guessed.
 
-Along a chain of elementwise operations errors add up. In a product of many terms
-they add up like randomly signed numbers, as in `tolerance.allowed`. There the bound of a single
-rounding, about two of its standard deviations, would be too tight: it is counted twice.
+Along a chain of elementwise operations errors add up. In a sum of many terms they grow like a sum
+of numbers with random signs, as in `tolerance.allowed`. The largest error of a single rounding is
+about two of its standard deviations, which would be too tight there, so it is counted twice.
 """
 
 from collections.abc import Sequence
@@ -16,15 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from deepbench_ops.backends.tolerance import LIBRARY, SMALLEST, UNIT_ROUNDOFF, allowed
+from deepbench_ops.backends.tolerance import LIBRARY_ERROR, SMALLEST_NUMBER, UNIT_ROUNDOFF, allowed
 
-MULTIPLIER = {"tf32": 2.0**-11}
-"""Relative error of an operand, stored as float32, in a multiplier that takes fewer bits of it."""
+MULTIPLIER_ERROR = {"tf32": 2.0**-11}
+"""Relative error, by precision, of a float32 operand in hardware that multiplies fewer bits."""
 
 
 @dataclass(frozen=True)
 class Bounded:
-    """A float64 array and the error allowed at each of its entries."""
+    """A float64 array and the error allowed at each entry, in the precision of the kernel."""
 
     value: np.ndarray
     error: np.ndarray
@@ -48,15 +48,15 @@ class Bounded:
         return self._stored(self.value * other.value, crossed)
 
     def sigmoid(self) -> "Bounded":
-        """1 / (1 + exp(-x)); also where it is made from a stored tanh(x/2)."""
+        """1 / (1 + exp(-x)); the error also covers kernels that compute it from tanh(x/2)."""
         value = 0.5 + 0.5 * np.tanh(0.5 * self.value)
-        rounded = UNIT_ROUNDOFF[self.precision] * np.abs(value - 0.5) + LIBRARY
+        rounded = UNIT_ROUNDOFF[self.precision] * np.abs(value - 0.5) + LIBRARY_ERROR
         return self._stored(value, value * (1 - value) * self.error + self.error**2 + rounded)
 
     def tanh(self) -> "Bounded":
         """Hyperbolic tangent of each number."""
         value = np.tanh(self.value)
-        library = LIBRARY * np.abs(value)
+        library = LIBRARY_ERROR * np.abs(value)
         return self._stored(value, (1 - value**2) * self.error + self.error**2 + library)
 
     def __truediv__(self, other: "Bounded") -> "Bounded":
@@ -65,35 +65,35 @@ class Bounded:
         carried = (self.error + np.abs(value) * other.error) / np.maximum(
             least, np.finfo(float).tiny
         )
-        return self._stored(value, carried + LIBRARY * np.abs(value))
+        return self._stored(value, carried + LIBRARY_ERROR * np.abs(value))
 
     def exp(self) -> "Bounded":
         """e to the power of each number.
 
-        A library may multiply by log2(e) in float32 before it raises 2 to that: an error of
-        2 u |x| in the exponent.
+        A library may compute 2 to the power of x·log2(e), with the product in float32. This is an
+        error of 2 u |x| in the exponent, where u is the rounding error of float32.
         """
         value = np.exp(self.value)
         exponent = self.error + 2.0**-23 * np.abs(self.value)
-        return self._stored(value, value * (np.expm1(exponent) + LIBRARY))
+        return self._stored(value, value * (np.expm1(exponent) + LIBRARY_ERROR))
 
     def log(self) -> "Bounded":
         """Natural logarithm of each number, all above zero."""
         value = np.log(self.value)
         least = np.maximum(self.value - self.error, np.finfo(float).tiny)
-        return self._stored(value, self.error / least + LIBRARY * np.maximum(np.abs(value), 1))
+        return self._stored(value, self.error / least + LIBRARY_ERROR * np.maximum(np.abs(value), 1))
 
     def inverse_root(self) -> "Bounded":
         """1 / sqrt(x) of each number, all above zero."""
         value = 1 / np.sqrt(self.value)
         least = np.maximum(self.value - self.error, np.finfo(float).tiny)
-        return self._stored(value, value * (0.5 * self.error / least + LIBRARY))
+        return self._stored(value, value * (0.5 * self.error / least + LIBRARY_ERROR))
 
     def sum(self, axis: int = -1) -> "Bounded":
-        """Sums along an axis, which stays with the length 1.
+        """Sums along an axis, which keeps the length 1.
 
-        Partial sums get no further from zero than the sum of the magnitudes. Errors of the terms
-        add up like randomly signed numbers, as in a product.
+        No partial sum is larger than the sum of the magnitudes. Errors of the terms add up like
+        numbers with random signs, as in a product.
         """
         value = self.value.sum(axis, keepdims=True)
         wander = np.abs(self.value).sum(axis, keepdims=True)
@@ -104,12 +104,12 @@ class Bounded:
         )
 
     def mean(self, axis: int = -1) -> "Bounded":
-        """Means along an axis, which stays with the length 1."""
+        """Means along an axis, which keeps the length 1."""
         total, count = self.sum(axis), self.value.shape[axis]
         return self._stored(total.value / count, total.error / count)
 
     def rounded_to(self, precision: str) -> "Bounded":
-        """The numbers stored in another precision, in which further operations are made."""
+        """The numbers stored in another precision, which is that of further operations."""
         return Bounded(self.value, self.error, precision)._stored(self.value, self.error)
 
     def relu(self) -> "Bounded":
@@ -117,25 +117,29 @@ class Bounded:
         return Bounded(np.maximum(self.value, 0), self.error, self.precision)
 
     def positive(self) -> "Bounded":
-        """1 where it is above zero, else 0: the slope of a ReLU, of exact values only."""
+        """1 for each number above zero, else 0: the slope of a ReLU. For exact values only."""
         return exact((self.value > 0).astype(np.float64), self.precision)
 
     def slope_of_tanh(self) -> "Bounded":
-        """1 - y² of a tanh's value y."""
+        """Slope 1 - y² of tanh, from its value y."""
         squared = self * self
         return self._stored(1 - squared.value, squared.error)
 
     def product(self, weights: np.ndarray, added: np.ndarray) -> "Bounded":
-        """Rows by exact `weights`, as in a kernel that adds the sum to another operand or stores
-        it."""
+        """Matrix product of the rows with exact `weights` (terms x columns).
+
+        added: operand that a kernel may add to the sum before it rounds; it widens the allowed
+        error and is not part of the value.
+        """
         value, squares = self.value @ weights, weights**2
         carried = self.multiplied**2 @ squares
         return self._summed(value, self.value**2 @ squares, carried, len(weights), added)
 
     def dot(self, weights: np.ndarray, added: np.ndarray) -> "Bounded":
-        """As `product`, of each row with the vectors of its own that `weights` holds for it.
+        """As `product`, but each row has its own vectors in `weights`.
 
-        Rows are (entries, terms), weights (entries, vectors, terms).
+        Rows are (entries, terms), weights (entries, vectors, terms); the result is (entries,
+        vectors).
         """
         value, squares, errors = (
             np.einsum("et,evt->ev", left, right)
@@ -149,10 +153,10 @@ class Bounded:
 
     @property
     def multiplied(self) -> np.ndarray:
-        """The error as it enters a product of many terms."""
+        """Error of each number as a factor in a product of many terms."""
         size = np.abs(self.value)
         stored = np.where(self.error > 0, UNIT_ROUNDOFF[self.precision] * size, 0.0)
-        return self.error + stored + 2 * MULTIPLIER.get(self.precision, 0.0) * size
+        return self.error + stored + 2 * MULTIPLIER_ERROR.get(self.precision, 0.0) * size
 
     def _summed(
         self,
@@ -167,24 +171,24 @@ class Bounded:
         return Bounded(value, own + np.sqrt(error_squares), self.precision)
 
     def _stored(self, value: np.ndarray, error: np.ndarray) -> "Bounded":
-        rounding = UNIT_ROUNDOFF[self.precision] * np.abs(value) + SMALLEST[self.precision]
+        rounding = UNIT_ROUNDOFF[self.precision] * np.abs(value) + SMALLEST_NUMBER[self.precision]
         return Bounded(value, error + rounding, self.precision)
 
 
 def exact(values: np.ndarray, precision: str) -> Bounded:
-    """Return values that a kernel holds exactly: its operands, or what it computed itself."""
+    """Return values without error: operands of a kernel, or numbers read from its own outputs."""
     wide = np.asarray(values, dtype=np.float64)
     return Bounded(wide, np.zeros_like(wide), precision)
 
 
 def stacked(parts: list[Bounded]) -> Bounded:
-    """Return the parts along a new first axis."""
+    """Return the parts stacked along a new first axis."""
     values = np.stack([part.value for part in parts])
     return Bounded(values, np.stack([part.error for part in parts]), parts[0].precision)
 
 
 def joined(parts: Sequence[Bounded]) -> Bounded:
-    """Return the parts one behind the other along their first axis."""
+    """Return the parts concatenated along their first axis."""
     values, errors = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "error")
     )
@@ -198,7 +202,10 @@ def chosen(where: np.ndarray, one: Bounded, other: Bounded) -> Bounded:
 
 
 def summed(left: Bounded, right: Bounded) -> Bounded:
-    """Return the sum over steps and sequences of right (T, N, k) times left (T, N, m): (k, m)."""
+    """Return the products right·left summed over all axes but the last, (k, m).
+
+    left: (..., m), such as steps x sequences x m; right: (..., k).
+    """
     a, da, b, db = (
         part.reshape(-1, part.shape[-1])
         for part in (left.value, left.multiplied, right.value, right.multiplied)

@@ -1,4 +1,4 @@
-"""Quantising: rows whose blocks have different widths, and the judges of numbers and scales."""
+"""Quantisation: operands whose blocks have different ranges, and references of the outputs."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,35 +18,39 @@ VALUES, WIDTHS, WEIGHT = 0, 1, 2
 """Streams of random bits."""
 
 SCALES = "scales"
-"""Name of the second output."""
+"""Name of the second output, the scales of the blocks."""
 
 KINDS = {"int8_row": "int8", "fp8_row": "fp8", "fp8_block": "fp8", "mxfp8": "fp8", "mxfp4": "fp4"}
-EPSILON = 1e-6
-"""Of the norm."""
+"""Number format of the codes, by precision."""
 
-FINEST = {"fp8": 2.0**-9, "fp4": 0.5}
+EPSILON = 1e-6
+"""Added to the mean square in the norm."""
+
+SMALLEST_STEP = {"fp8": 2.0**-9, "fp4": 0.5}
 """Distance between the smallest numbers of a format."""
 
 FRACTION_BITS = {"fp8": 3, "fp4": 1}
+"""Bits of the fraction of a format."""
 
 IN_FLOAT32 = 16 * 2.0**-24
-"""Relative error of the numbers before they are rounded to codes, and of a float32 scale: norm,
-quotients and products in float32."""
+"""Relative error of the numbers before they are rounded to codes, and of a float32 scale: the error
+of norm, quotients and products in float32."""
 
 IN_BFLOAT16 = 3 * 2.0**-8
-"""The same of a normalised number that a framework stores in bfloat16 on the way, once or twice."""
+"""Relative error of a normalised number that a framework stores once or twice in bfloat16 before it
+is rounded to a code."""
 
 
 @dataclass(frozen=True)
 class QuantisationInputs:
-    """x: m x n of bfloat16's numbers in float32; weight: of the norm, n."""
+    """Operands: x, m x n, and the weight of the norm, n; float32 with values of bfloat16."""
 
     problem: Quantisation
     seed: int
 
     @cached_property
     def x(self) -> np.ndarray:
-        """Uniform in each block of 32 and each row, with widths between 1/16 and 1."""
+        """Numbers to quantise, m x n, uniform in each block of 32 with a bound from 1/4 to 4."""
         p = self.problem
         groups = -(-p.n // 32)
         widths = np.abs(floats((p.m, groups), "float32", 1.0, self.seed, WIDTHS))
@@ -56,13 +60,13 @@ class QuantisationInputs:
 
     @cached_property
     def weight(self) -> np.ndarray:
-        """Between 1/2 and 3/2."""
+        """Weight of the norm, n numbers between 1/2 and 3/2."""
         drawn = 1 + floats((self.problem.n,), "float32", 0.5, self.seed, WEIGHT)
         return round_to(drawn, "bfloat16")
 
     @property
     def notes(self) -> dict[str, str]:
-        """How they are drawn, and how they lie."""
+        """Notes for the record: distribution and layout of the operands."""
         return {
             "inputs": "x uniform in blocks of 32, each of a width of its own between 1/4 and 4, raw"
             f" bits of SFC64, seed {self.seed}",
@@ -77,7 +81,7 @@ def inputs(problem: Quantisation, precision: str, seed: int = 0) -> Quantisation
 
 
 def refuse(problem: Quantisation, precision: str, operation: str) -> None:
-    """Raise Unsupported for blocks that do not fill a row."""
+    """Raise Unsupported for rows that are no whole number of blocks."""
     across = BLOCKS[precision]
     if across and problem.n % across:
         raise Unsupported(
@@ -89,17 +93,17 @@ def refuse(problem: Quantisation, precision: str, operation: str) -> None:
 def reference(
     problem: Quantisation, drawn: QuantisationInputs, precision: str, operation: str
 ) -> dict[str, Reference]:
-    """Return the judges of the numbers that codes and scales stand for, and of the scales."""
-    judge = NumbersReference(drawn, precision, operation == "norm_forward")
-    return {"": judge, SCALES: ScalesReference(judge)}
+    """Return the references of the dequantised numbers, code times scale, and of the scales."""
+    numbers = NumbersReference(drawn, precision, operation == "norm_forward")
+    return {"": numbers, SCALES: ScalesReference(numbers)}
 
 
 @dataclass(frozen=True)
 class NumbersReference:
-    """x, or its normalised rows, in float64: codes stand for numbers at most half a step from it.
+    """Reference of the dequantised numbers: x, or its normalised rows, in float64.
 
-    What lies beyond the largest number of a format may be off by as much as it lies beyond. A
-    normalised number is off by what float32, or bfloat16 on the way, rounds.
+    Half a step of the format is allowed, and for numbers beyond the largest one of the format their
+    distance to it. The errors of the scale and of the norm, in float32 or bfloat16, are added.
     """
 
     inputs: QuantisationInputs
@@ -108,12 +112,12 @@ class NumbersReference:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(m, n)."""
+        """Shape of the output, (m, n)."""
         return self.inputs.problem.m, self.inputs.problem.n
 
     @property
     def across(self) -> int:
-        """Numbers that share a scale."""
+        """Count of numbers that share a scale."""
         return BLOCKS[self.precision] or self.inputs.problem.n
 
     @property
@@ -133,7 +137,7 @@ class NumbersReference:
         return found[0][entry, columns], found[1][entry, columns]
 
     def rows(self, which: object) -> np.ndarray:
-        """Return rows of what is quantised."""
+        """Return rows of the numbers that are quantised, in float64."""
         x = widened(self.inputs.x[which])  # type: ignore[call-overload]
         if not self.normalised:
             return x
@@ -141,10 +145,10 @@ class NumbersReference:
         return x / size * widened(self.inputs.weight)
 
     def scales(self, which: object) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the scales of rows, one for each block, with the least and the most they may be.
+        """Return the scales of rows, one for each block, with the smallest and largest allowed one.
 
-        Exact powers of two in the MX formats: but the largest number of a block is known to within
-        the norm's error, and next to a power of two it may have either exponent.
+        In the MX formats scales are exact powers of two. But a norm has an error, and a largest
+        number of a block close to a power of two may then have either exponent.
         """
         values = self.rows(which)
         largest = np.abs(values.reshape(len(values), -1, self.across)).max(axis=2)
@@ -170,7 +174,7 @@ class NumbersReference:
             step = np.ones_like(size)
         else:
             exponent = np.floor(np.log2(np.maximum(size, 1e-30)))
-            step = np.maximum(2.0 ** (exponent - FRACTION_BITS[kind]), FINEST[kind])
+            step = np.maximum(2.0 ** (exponent - FRACTION_BITS[kind]), SMALLEST_STEP[kind])
         beyond = np.maximum(np.abs(values) - formats.LARGEST[kind] * least, 0)
         carried = 2 * self.before_rounding * np.abs(values)
         return values, np.maximum(step / 2 * most, beyond) + carried
@@ -178,13 +182,13 @@ class NumbersReference:
 
 @dataclass(frozen=True)
 class ScalesReference:
-    """The scale of each block, within `NumbersReference.scales`."""
+    """Reference of the scale of each block, with the bounds of `NumbersReference.scales`."""
 
     numbers: NumbersReference
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(m, blocks)."""
+        """Shape of the output, (m, blocks)."""
         p = self.numbers.inputs.problem
         return p.m, -(-p.n // self.numbers.across)
 

@@ -1,4 +1,4 @@
-"""Quantised linear layers: operands in codes and scales, and the judge of x·Wᵀ."""
+"""Quantised linear layers: operands as codes and scales, and the reference of x·Wᵀ."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,14 +7,15 @@ import numpy as np
 
 from deepbench_ops.backends.families.low_precision import Quantised, quantised
 from deepbench_ops.backends.kernel import Index, widened
-from deepbench_ops.backends.tolerance import CONFIDENCE, UNIT_ROUNDOFF, allowed
+from deepbench_ops.backends.tolerance import CONFIDENCE_FACTOR, UNIT_ROUNDOFF, allowed
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.precision import result_type
 from deepbench_ops.problems.quantised_linear import FP8_BLOCK, MX_BLOCK, QuantisedLinear
 from deepbench_ops.random_operands import floats, round_to
 
 SMALL = {"m": 13, "n": 208, "k": 256}
-"""k holds two groups of 128, the largest listed; n one and a part of a block of 128."""
+"""Largest sizes of a small twin. k is two groups of 128, the largest in the list; n is one block of
+128 and a part of another."""
 
 PROBE = {"m": 64, "n": 512, "k": 512}
 
@@ -22,22 +23,28 @@ ACTIVATIONS, WEIGHTS = 0, 1
 """Streams of random bits."""
 
 WIDTHS = 2
-"""First of the streams of the widths of blocks."""
+"""First of the streams of random bits for the ranges of blocks."""
 
 LEAST_WIDTH = 0.25
+"""Smallest range of a row, tile or block, as a part of the largest."""
+
 MEAN_SQUARE = (1 - LEAST_WIDTH**3) / (3 * (1 - LEAST_WIDTH))
 """Mean square of a number that is uniform between LEAST_WIDTH and 1."""
 
 SAMPLED_ROWS = 16
-"""Rows of both operands from whose product the error of quantising is taken."""
+"""Rows of both operands whose product shows the error of quantising, for the notes."""
 
 NEAR_TIE = 127 * 2.0**-21
-"""Distance from a tie, in steps, within which a quotient of float32 may be rounded to either."""
+"""Distance from a tie, in steps, within which a float32 quotient may be rounded up or down."""
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """How a precision quantises an operand: format, block (0 columns: the group), type of scale."""
+    """Scheme by which a precision quantises an operand.
+
+    kind: number format. block: rows and columns of a block, 0 columns for the problem's group.
+    scales: type of the scales, "" for the type of the result.
+    """
 
     kind: str
     block: tuple[int, int]
@@ -45,14 +52,14 @@ class Scheme:
 
 
 WHOLE_ROW = 2**40
-"""Columns of a block that is a whole row."""
+"""Number of columns that stands for a block of a whole row."""
 
 INT4 = Scheme("int4", (1, 0), "")
 FP4 = Scheme("fp4", (1, MX_BLOCK), "e8m0")
 FP8 = Scheme("fp8", (1, MX_BLOCK), "e8m0")
 FP8_ROW = Scheme("fp8", (1, WHOLE_ROW), "float32")
 
-OF_WEIGHTS = {
+WEIGHT_SCHEMES = {
     "int8_row": Scheme("int8", (1, WHOLE_ROW), "float32"),
     "float32_int4": INT4,
     "bfloat16_int4": INT4,
@@ -63,20 +70,21 @@ OF_WEIGHTS = {
     "mxfp8": FP8,
     "mxfp4": FP4,
 }
-OF_ACTIVATIONS = {
+ACTIVATION_SCHEMES = {
     "fp8_row": FP8_ROW,
     "fp8_block": Scheme("fp8", (1, FP8_BLOCK), "float32"),
     "mxfp8": FP8,
     "mxfp4": FP4,
 }
-"""Of the precisions whose activations are quantised before the call."""
+"""Schemes of the weights, and of the activations in precisions that quantise these before the call,
+by precision."""
 
 
 @dataclass(frozen=True)
 class QuantisedLinearInputs:
     """The operands of y = x·Wᵀ.
 
-    x: m x k, float32 holding numbers of the result's precision, or quantised. w: n x k, quantised.
+    x: m x k, quantised, or float32 with values of the result's precision. w: n x k, quantised.
     """
 
     x: "np.ndarray | Quantised"
@@ -85,19 +93,20 @@ class QuantisedLinearInputs:
 
     @property
     def activations(self) -> np.ndarray:
-        """x where it is not quantised before the call."""
+        """x, in precisions that do not quantise it before the call."""
         assert isinstance(self.x, np.ndarray)
         return self.x
 
     @property
     def quantised_activations(self) -> Quantised:
-        """x where it is."""
+        """x, in precisions that quantise it before the call."""
         assert isinstance(self.x, Quantised)
         return self.x
 
 
 def refuse(problem: QuantisedLinear, precision: str, operation: str) -> None:
-    """Raise Unsupported for blocks that do not fill k, and for layers that no precision names."""
+    """Raise Unsupported where k is no whole number of blocks or groups, and for fused_forward in
+    another precision than int8_row."""
     if operation == "fused_forward" and precision != "int8_row":
         raise Unsupported(
             "a framework's own layer that quantises the activations is measured in int8_row alone"
@@ -105,7 +114,7 @@ def refuse(problem: QuantisedLinear, precision: str, operation: str) -> None:
     reason = problem.impossible()
     if reason:
         raise Unsupported(reason)
-    for scheme in (OF_WEIGHTS[precision], OF_ACTIVATIONS.get(precision)):
+    for scheme in (WEIGHT_SCHEMES[precision], ACTIVATION_SCHEMES.get(precision)):
         columns = scheme.block[1] if scheme else 0
         if 0 < columns < WHOLE_ROW and problem.k % columns:
             raise Unsupported(
@@ -117,17 +126,17 @@ def refuse(problem: QuantisedLinear, precision: str, operation: str) -> None:
 def inputs(problem: QuantisedLinear, precision: str, seed: int = 0) -> QuantisedLinearInputs:
     """Draw the operands, uniform within each block, and quantise them by largest magnitudes.
 
-    Rows, tiles of 128 and blocks of 32 have widths of their own, each between a quarter and all of
-    the greatest, so that scales differ and one in the wrong place is found out. Entries of y have
-    about unit variance. The loss by quantising is in the notes.
+    Rows, tiles of 128 and blocks of 32 have different ranges, each factor between LEAST_WIDTH and
+    1, so that scales differ and a scale in a wrong place is found. Entries of y have about unit
+    variance. The error of quantising is in the notes.
     """
     m, n, k = problem.m, problem.n, problem.k
     kept = result_type(precision)
     x = _drawn((m, k), 1, 3**0.5, seed, ACTIVATIONS)
     w = _drawn((n, k), FP8_BLOCK, (3 / k) ** 0.5, seed, WEIGHTS)
     x = round_to(x, kept)
-    weights = _quantised(w, OF_WEIGHTS[precision], problem, kept)
-    scheme = OF_ACTIVATIONS.get(precision)
+    weights = _quantised(w, WEIGHT_SCHEMES[precision], problem, kept)
+    scheme = ACTIVATION_SCHEMES.get(precision)
     activations = x if scheme is None else _quantised(x, scheme, problem, kept)
     return QuantisedLinearInputs(
         activations,
@@ -145,7 +154,8 @@ def inputs(problem: QuantisedLinear, precision: str, seed: int = 0) -> Quantised
 def _drawn(
     shape: tuple[int, int], tile_rows: int, half_width: float, seed: int, stream: int
 ) -> np.ndarray:
-    """Return float32 values of the variance that uniform ones in ±half_width have."""
+    """Return float32 values in blocks of different ranges, with the variance that values uniform in
+    ±half_width have."""
     rows, columns = shape
     tiles = (-(-rows // tile_rows), -(-columns // FP8_BLOCK))
     groups = (rows, -(-columns // MX_BLOCK))
@@ -171,7 +181,8 @@ def _quantised(
 
 
 def _lost(x: np.ndarray, w: np.ndarray, activations: object, weights: Quantised) -> str:
-    """Return what quantising changes, as root mean squares in percent of the unquantised ones."""
+    """Return a note on the error of quantising: root mean square errors of weights, activations and
+    product, as percentages of their root mean squares."""
     rows = slice(0, SAMPLED_ROWS)
     left = activations.rows(rows) if isinstance(activations, Quantised) else widened(x[rows])
     true = widened(x[rows]) @ widened(w[rows]).T
@@ -186,18 +197,19 @@ def _lost(x: np.ndarray, w: np.ndarray, activations: object, weights: Quantised)
 def reference(
     problem: QuantisedLinear, drawn: QuantisedLinearInputs, precision: str, operation: str
 ) -> "LinearReference":
-    """Return the judge of y."""
+    """Return the reference of y."""
     return LinearReference(drawn, precision, operation)
 
 
 @dataclass(frozen=True)
 class LinearReference:
-    """x·Wᵀ of the dequantised operands in float64.
+    """Reference of x·Wᵀ of the dequantised operands, in float64.
 
-    An entry adds k products (`tolerance.allowed`). Integers are summed exactly, so in int8_row only
-    scales and the result round. Kernels that widen operands may round them to the result's type:
-    one rounding of each product, added up like randomly signed numbers. Activations
-    that the call quantises may fall on either side of a tie: a step each.
+    An entry is a sum of k products (`tolerance.allowed`). Integers are summed exactly, so int8_row
+    has only the rounding of scales and of the result. Kernels that widen operands may round them to
+    the result's type: one rounding of each product, which add up like numbers with random signs.
+    Activations that the call itself quantises may be rounded up or down near a tie, which changes
+    them by one step.
     """
 
     inputs: QuantisedLinearInputs
@@ -206,7 +218,7 @@ class LinearReference:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(m, n)."""
+        """Shape of the output, (m, n)."""
         x = self.inputs.x
         rows = x.shape[0] if isinstance(x, np.ndarray) else x.codes.shape[0]
         return rows, self.inputs.w.codes.shape[0]
@@ -229,7 +241,8 @@ class LinearReference:
         )
 
     def _activations(self, rows: object) -> tuple[np.ndarray, np.ndarray]:
-        """Return rows of x as they are multiplied, and what a tie may change in each entry."""
+        """Return rows of x as they are multiplied, and the change of each entry that a tie allows,
+        both in float64."""
         if isinstance(self.inputs.x, Quantised):
             found = self.inputs.x.rows(rows)
             return found, np.zeros_like(found)
@@ -237,12 +250,12 @@ class LinearReference:
         if self.precision != "int8_row" or self.operation == "dequantised_forward":
             return x, np.zeros_like(x)
         if self.operation == "fused_forward":
-            return stepped(x, *self._one_scale)
+            return stepped(x, *self._step_and_zero_point)
         return stepped(x, np.abs(x).max(axis=1, keepdims=True) / 127, 0, (-127, 127))
 
     @cached_property
-    def _one_scale(self) -> tuple[float, float]:
-        return one_scale(self.inputs.activations)
+    def _step_and_zero_point(self) -> tuple[float, float]:
+        return step_and_zero_point(self.inputs.activations)
 
     def _judge(
         self, expected: np.ndarray, squares: np.ndarray, tied: np.ndarray
@@ -254,14 +267,15 @@ class LinearReference:
             scaled = 8 * UNIT_ROUNDOFF["float32"] * (size + wander)
             return expected, tied + scaled + allowed(self.precision, 0, 0 * size, size)
         terms = self.inputs.w.codes.shape[1]
-        widening = CONFIDENCE * UNIT_ROUNDOFF[self.precision] * wander
+        widening = CONFIDENCE_FACTOR * UNIT_ROUNDOFF[self.precision] * wander
         return expected, widening + allowed(self.precision, terms, wander, np.abs(expected))
 
 
-def one_scale(x: np.ndarray) -> tuple[float, float]:
-    """Return step and zero point of a tensor in unsigned 8 bits, as ONNX's DynamicQuantizeLinear.
+def step_and_zero_point(x: np.ndarray) -> tuple[float, float]:
+    """Return step and zero point of a tensor in unsigned 8 bits.
 
-    step = (max(x, 0) - min(x, 0)) / 255, zero point = round(-min / step).
+    step = (max(x, 0) - min(x, 0)) / 255, zero point = round(-min / step), as in ONNX's
+    DynamicQuantizeLinear.
     """
     least, most = min(float(x.min()), 0.0), max(float(x.max()), 0.0)
     step = np.float32(most - least) / np.float32(255)
@@ -274,7 +288,11 @@ def stepped(
     zero: float = 0.0,
     bounds: tuple[float, float] = (0, 255),
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return x rounded to whole steps, and the step where a quotient is as good as a tie."""
+    """Return x rounded to whole steps, and the change that a tie allows: the step for entries within
+    NEAR_TIE of a tie, else 0.
+
+    zero, bounds: zero point, and smallest and largest code.
+    """
     quotient = x / np.where(np.asarray(step) == 0, 1, step)
     whole = np.clip(np.rint(quotient) + zero, *bounds) - zero
     tied = np.abs(quotient - np.floor(quotient) - 0.5) < NEAR_TIE

@@ -6,14 +6,14 @@ from functools import cache, partial
 import numpy as np
 
 from deepbench_ops.backends.families.operands import (
-    COMPUTED,
+    COMPUTE_PRECISION,
     GRADIENT,
     ColumnReference,
     Makers,
     Operands,
     RowReference,
     drawn,
-    in_pieces,
+    row_chunks,
 )
 from deepbench_ops.backends.families.propagated_errors import Bounded, exact, joined
 from deepbench_ops.backends.kernel import Reference
@@ -25,20 +25,22 @@ SMALL = {"tokens": 37, "hidden": 131}
 PROBE = {"tokens": 256, "hidden": 1024}
 
 EPSILON = 1e-6
-"""That of Llama 2, Qwen and T5."""
+"""Added to the mean square: the value of Llama 2, Qwen and T5."""
 
 SUM = "sum"
-"""The further output of add_rms_norm: the sum that is normalised."""
+"""Further output of add_rms_norm: the sum that is normalised."""
 
 GRADIENTS = {"": "x", "weight_gradient": "weight"}
-"""Outputs of the backward pass, and the operands that they are the gradients of."""
+"""Outputs of the backward pass, each with the operand whose gradient it is."""
 
-QUIET, QUIETER_BY = 8, 2.0**-6
-"""Every eighth row is so much smaller, as the first layer's input is: epsilon counts there."""
+SMALL_ROW_STEP, SMALL_ROW_FACTOR = 8, 2.0**-6
+"""Every SMALL_ROW_STEP-th row is smaller by this factor, as inputs of a first layer are, so that epsilon
+matters there."""
 
 
 def refuse(problem: RmsNorm, precision: str, operation: str) -> None:
-    """Raise Unsupported for the backward pass of a sum: that of the norm, and an addition."""
+    """Raise Unsupported for the backward pass of add_rms_norm: it is that of rms_norm and an
+    addition."""
     if problem.added and operation == "backward":
         raise Unsupported(
             "the backward pass of add_rms_norm is not measured: it is that of rms_norm and an"
@@ -54,15 +56,16 @@ def outputs(problem: RmsNorm, operation: str) -> tuple[str, ...]:
 
 
 def inputs(problem: RmsNorm, precision: str, seed: int = 0) -> Operands:
-    """Draw x, the residual, the weight and the gradient that arrives.
+    """Draw x, the weight, and the residual (of add_rms_norm) or the gradient of the output.
 
-    x is uniform in [-1, 1), every eighth row smaller; the weight is uniform in [0.5, 1.5).
+    x, residual and gradient are uniform in [-1, 1), with every eighth row of x and residual divided
+    by 64; the weight is uniform in [0.5, 1.5).
     """
     shape = (problem.tokens, problem.hidden)
 
     def rows(stream: int) -> np.ndarray:
         values = floats(shape, precision, 1.0, seed, stream)
-        values[::QUIET] *= values.dtype.type(QUIETER_BY)
+        values[::SMALL_ROW_STEP] *= values.dtype.type(SMALL_ROW_FACTOR)
         return values
 
     def weight() -> np.ndarray:
@@ -74,7 +77,7 @@ def inputs(problem: RmsNorm, precision: str, seed: int = 0) -> Operands:
     else:
         makers[GRADIENT] = partial(floats, shape, precision, 1.0, seed, 3)
     text = (
-        f"x and residual in +-1, every {QUIET}th row in +-1/64; weight in 0.5..1.5; gradient in +-1"
+        f"x and residual in +-1, every {SMALL_ROW_STEP}th row in +-1/64; weight in 0.5..1.5; gradient in +-1"
     )
     return Operands(makers, drawn(text, seed))
 
@@ -104,15 +107,15 @@ class _Truth:
         self.all_factors = cache(self._all_factors)
 
     def sums(self, rows: np.ndarray) -> Bounded:
-        """Rows to be normalised: x, or its sum with the residual."""
+        """Rows that are normalised: x, or x plus residual."""
         x = self.drawn.exactly("x", rows)
         return x + self.drawn.exactly("residual", rows) if self.problem.added else x
 
     def output(self, rows: np.ndarray) -> Bounded:
-        """The output; some kernels normalise the sum as it is stored, others as it was added."""
+        """Rows of the output. Some kernels normalise the stored sum, others the unrounded one."""
         x = self.sums(rows)
         if self.problem.added:
-            x = x.rounded_to(self.precision).rounded_to(COMPUTED)
+            x = x.rounded_to(self.precision).rounded_to(COMPUTE_PRECISION)
         return x * factors(x) * self.drawn.exactly("weight")
 
     def input_gradient(self, rows: np.ndarray) -> Bounded:
@@ -123,16 +126,16 @@ class _Truth:
         return (g - normal * (g * normal).mean()) * scale
 
     def weight_terms(self, columns: np.ndarray) -> Bounded:
-        """dy·x̂, which the gradient of the weight adds up over all rows."""
+        """Terms dy·x̂ of the weight's gradient, which is their sum over all rows."""
         where = (slice(None), columns)
         gradient = self.drawn.exactly("gradient", where)
         return gradient * (self.drawn.exactly("x", where) * self.all_factors())
 
     def _all_factors(self) -> Bounded:
-        pieces = in_pieces(self.problem.tokens, self.problem.hidden)
+        pieces = row_chunks(self.problem.tokens, self.problem.hidden)
         return joined([factors(self.drawn.exactly("x", rows)) for rows in pieces])
 
 
 def factors(x: Bounded) -> Bounded:
-    """1 / sqrt(mean(x²) + epsilon) of each row."""
-    return ((x * x).mean() + exact(np.array(EPSILON), COMPUTED)).inverse_root()
+    """Return 1 / sqrt(mean(x²) + epsilon) of each row, as a column."""
+    return ((x * x).mean() + exact(np.array(EPSILON), COMPUTE_PRECISION)).inverse_root()

@@ -18,11 +18,12 @@ SMALL = {"hidden": 37, "batch": 5, "timesteps": 5}
 PROBE = {"hidden": 256, "batch": 16, "timesteps": 8}
 
 PRODUCT_GRADIENTS = "gradients of the products"
-"""Name of the backward pass's second output: the gradients of all steps' products, (T, N, G·H)."""
+"""Name of the second output of the backward pass: the gradients of the recurrent products of all
+steps, (T, N, G·H)."""
 
 HIDDEN_STATES = "hidden states"
-"""Name of the intermediate values from which `fused_backward` starts: the hidden states after each
-step of the layer's own forward pass, (T, N, H)."""
+"""Name of the intermediate values from which the reference of `fused_backward` starts: the hidden
+states after each step of the layer's own forward pass, (T, N, H)."""
 
 INT8_REASON = (
     "no recurrent layer in int8 is published for float frameworks; a dynamically quantised layer"
@@ -49,17 +50,18 @@ def notes(drawn: RnnInputs, operation: str) -> dict[str, str]:
 def reference(
     problem: Rnn, drawn: RnnInputs, precision: str, operation: str
 ) -> Mapping[str, Reference]:
-    """Return the references of `operation` by output; only `everywhere` of them can be asked."""
+    """Return the references of `operation` by output; they have `everywhere` but no `at`."""
     return reference_from(problem, drawn, precision, operation, {})
 
 
 def reference_from(
     problem: Rnn, drawn: RnnInputs, precision: str, operation: str, own: Mapping[str, Read]
 ) -> Mapping[str, Reference]:
-    """Return the references of `operation` by output, for entries of an output of full size too.
+    """Return the references of `operation` by output, also for some entries of a full-size output.
 
-    `own` reads the kernel's own values as float64: the outputs of a published pass, HIDDEN_STATES
-    of `fused_backward`. Each entry is computed from those one step before.
+    own: functions that read the kernel's own values as float64, by name: the outputs of a published
+    pass, or HIDDEN_STATES for `fused_backward`. Each entry is computed from the values one step
+    before.
     """
     if operation == "forward":
         return {"": StepwiseForward(drawn, own.get(""))}

@@ -1,14 +1,15 @@
-"""The three cells in float64: one step forward, one step of its gradient.
+"""The three cells in float64: one step forward, and the gradient of one step.
 
-A cell's gates are arrays by name; each function takes the product with the last hidden state and,
-apart from it, the contribution of the input, and works on whole states as on single entries.
+The gates of a cell are arrays by name. Each function has two arguments for them: the recurrent
+product p with the last hidden state, and the contribution x of the input. It works on whole states
+and on single entries.
 
 vanilla   h = f(x + p), f being ReLU or, in a vendor's layer, tanh
 lstm      o, i, f = sigmoid(x + p), g = tanh(x + p); c' = f c + i g; h = o tanh(c'); no peepholes
 gru       r, z = sigmoid(x + p), n = f(x + r p); h' = (1 - z) n + z h, with f as for vanilla
 
-The GRU applies its reset gate to the product, not to the state before it: so do cuDNN, which
-DeepBench's programs called, and torch, and so all gates' products are a single one.
+The GRU applies its reset gate to the product, not to the state before the product. cuDNN, which
+DeepBench's programs called, and torch do the same. All gates' products are then a single product.
 """
 
 from dataclasses import dataclass
@@ -20,19 +21,20 @@ from deepbench_ops.backends.families.propagated_errors import Bounded
 Gates = dict[str, Bounded]
 
 ORDER = {"vanilla": ("h",), "lstm": ("o", "i", "f", "g"), "gru": ("r", "z", "n")}
-"""The order in which the recurrent part's gates are stored: sigmoids together, and those of
-the LSTM that share the cell state's gradient."""
+"""Order in which the gates of published passes are stored: gates with a sigmoid together, and the
+LSTM's gates that use the gradient of the cell state together."""
 
 FUSED_ORDER = {"vanilla": ("h",), "lstm": ("i", "f", "g", "o"), "gru": ("r", "z", "n")}
-"""torch's order, and cuDNN's but for names."""
+"""Order of the gates in fused layers of torch, and of cuDNN, which has other names for them."""
 
 
 @dataclass(frozen=True)
 class StepValues:
-    """Values of a step that its gradient needs: gates after their functions, and both states.
+    """Values of a step that its gradient needs.
 
-    `before` is the hidden state that it started from (of the LSTM the cell state), `cell` the
-    LSTM's new cell state, `product` the GRU's recurrent product of its output gate.
+    gates: after their activation functions. before: hidden state before the step; for the LSTM the
+    cell state. cell: new cell state, LSTM only. product: recurrent product of the output gate, GRU
+    only.
     """
 
     gates: Gates
@@ -44,7 +46,11 @@ class StepValues:
 def step(
     cell: str, relu: bool, x: Gates, p: Gates, hidden: Bounded, cell_state: Bounded
 ) -> tuple[Bounded, Bounded, StepValues]:
-    """Return (hidden state, cell state, what is kept); the cell state is the LSTM's alone."""
+    """Return (hidden state, cell state, values for the gradient) after a step.
+
+    relu: whether vanilla's and the GRU's output function is ReLU instead of tanh. x, p: input's
+    contribution and recurrent product, by gate. Only the LSTM changes the cell state.
+    """
     if cell == "vanilla":
         state = _output(x["h"] + p["h"], relu)
         return state, cell_state, StepValues({"h": state}, hidden)
@@ -62,10 +68,11 @@ def step(
 def gradient(
     cell: str, relu: bool, kept: StepValues, dh: Bounded, dc: Bounded
 ) -> tuple[Gates, Gates, Bounded | None, Bounded]:
-    """Return the gradients of x, of p, of the hidden state by the way past p (or None), and of c.
+    """Return the gradients of x, of p, of the hidden state before the step other than through p
+    (None for none), and of the cell state before the step.
 
-    `dh` is the whole gradient of the step's hidden state, `dc` the gradient of the LSTM's new
-    cell state from the step after.
+    kept: values of the step. dh: whole gradient of the step's hidden state. dc: gradient of the
+    LSTM's new cell state, from the step after.
     """
     gates = kept.gates
     if cell == "vanilla":
@@ -101,23 +108,23 @@ def _output(values: Bounded, relu: bool) -> Bounded:
 
 
 def _slope(output: Bounded, relu: bool) -> Bounded:
-    """Return the derivative of the output's function, from its value."""
+    """Return the derivative of the output function, from the function's value."""
     return output.positive() if relu else output.slope_of_tanh()
 
 
 def split(whole: Bounded, names: tuple[str, ...]) -> Gates:
-    """Return the gates of arrays (..., G·H) by name."""
+    """Return the gates in arrays (..., G·H) by name, each (..., H)."""
     size = whole.value.shape[-1] // len(names)
     return {name: whole[..., i * size : (i + 1) * size] for i, name in enumerate(names)}
 
 
 def single(whole: Bounded, names: tuple[str, ...]) -> Gates:
-    """Return the gates of arrays (entries, G) by name."""
+    """Return the gates in arrays (entries, G) by name, each (entries,)."""
     return {name: whole[:, i] for i, name in enumerate(names)}
 
 
 def joined(gates: Gates, names: tuple[str, ...]) -> Bounded:
-    """Return the arrays (..., G·H) that hold the gates in the order of `names`."""
+    """Return the gates in one array (..., G·H), in the order of `names`."""
     values, errors = (
         np.concatenate([getattr(gates[name], part) for name in names], axis=-1)
         for part in ("value", "error")

@@ -1,8 +1,8 @@
-"""The judges of a vendor's whole layer: input products, biases, and tanh where it has no other.
+"""References of a framework's own recurrent layer, with input products, biases and tanh.
 
-Its forward pass is judged step by step like the published one. Its backward pass shows nothing
-but its sums over all steps, so at full size these are made again, from the layer's own hidden
-states, in float32 with numpy's matrix product: about the work of one call.
+The forward pass is compared step by step, like the published one. The only outputs of the backward
+pass are sums over all steps. At full size the reference computes these sums again from the layer's
+own hidden states, in float32 with numpy's matrix product, which takes about the work of one call.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deepbench_ops.backends.families.propagated_errors import (
-    MULTIPLIER,
+    MULTIPLIER_ERROR,
     Bounded,
     exact,
     stacked,
@@ -21,26 +21,26 @@ from deepbench_ops.backends.families.rnn_cells import FUSED_ORDER, gradient, joi
 from deepbench_ops.backends.families.rnn_inputs import RnnInputs
 from deepbench_ops.backends.families.rnn_stepwise import StepwiseForward
 from deepbench_ops.backends.kernel import Index, Read
-from deepbench_ops.backends.tolerance import ADDER, CONFIDENCE, UNIT_ROUNDOFF, allowed
+from deepbench_ops.backends.tolerance import ADDITION_ERROR, CONFIDENCE_FACTOR, UNIT_ROUNDOFF, allowed
 from deepbench_ops.problems.rnn import Rnn
 
-CARRIED = 4.0
-"""How many steps' errors a gradient carries along, before they have died away."""
+ERROR_STEPS = 4.0
+"""Number of steps over which the error of a gradient persists, as a factor on that of one step."""
 
-TOGETHER = 2**22
-"""How many numbers of all steps' products are made at once."""
+CHUNK_NUMBERS = 2**22
+"""Numbers of input or recurrent products that are computed at once."""
 
 ROUNDINGS = 16
-"""How often a gradient is rounded to the precision on its way through a step."""
+"""Number of times that a gradient is rounded in one step."""
 
-CANCELLED = 4
-"""How often what it is made of is rounded before most of that cancels: a slope of tanh, 1 - y², is
-far smaller than its parts where y is near 1, and errs by theirs."""
+CANCELLED_ROUNDINGS = 4
+"""Number of roundings of values that later mostly cancel: the slope of tanh, 1 - y², is much
+smaller than 1 and y² where y is near 1, but has the rounding error of these."""
 
 
 @dataclass(frozen=True)
 class FusedForward(StepwiseForward):
-    """Hidden states of all steps, (T, N, H), from first states and inputs."""
+    """Reference of the hidden states of all steps, (T, N, H), from first states and inputs."""
 
     order: ClassVar = FUSED_ORDER
     relu: ClassVar = False
@@ -51,7 +51,7 @@ class FusedForward(StepwiseForward):
         return self.inputs.layer[1].T
 
     def input_products(self, t: int) -> Bounded:
-        """W·x + b of step `t`, (N, G·H)."""
+        """Return W·x + b of step `t`, (N, G·H)."""
         drawn = self.inputs
         weights, _, bias, _ = (part.astype(np.float64) for part in drawn.layer)
         products = exact(drawn.sequence[t], drawn.precision).product(weights.T, bias)
@@ -60,7 +60,7 @@ class FusedForward(StepwiseForward):
     def input_products_at(
         self, steps: np.ndarray, rows: np.ndarray, columns: np.ndarray
     ) -> Bounded:
-        """The same at single entries, (entries, G)."""
+        """Return W·x + b at single entries, (entries, G)."""
         drawn = self.inputs
         weights, _, bias, _ = drawn.layer
         wanted = exact(bias[columns], drawn.precision)
@@ -68,25 +68,25 @@ class FusedForward(StepwiseForward):
         return inputs.dot(weights[columns].astype(np.float64), wanted.value) + wanted
 
     def biased(self, products: Bounded, columns: np.ndarray) -> Bounded:
-        """The recurrent products of `columns` with their bias."""
+        """Return the recurrent products of `columns` with the recurrent bias added."""
         return products + exact(self.inputs.layer[3][columns], self.inputs.precision)
 
 
 @dataclass(frozen=True)
 class FusedBackward:
-    """The gradients of all weights, (2·H + 2, G·H), transposed and one below the other.
+    """Reference of the gradients of all weights, transposed, in one array (2·H + 2, G·H).
 
-    H rows of the input weights and one of their bias, H rows of the recurrent weights and one
-    of theirs.
+    The rows are H of the input weights, one of the input bias, H of the recurrent weights, and one
+    of the recurrent bias.
     """
 
     inputs: RnnInputs
     own: Read | None = None
-    """Reads the hidden states of the layer's own forward pass, (T, N, H)."""
+    """Function that reads the hidden states of the layer's own forward pass, (T, N, H)."""
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(2·H + 2, G·H)."""
+        """Shape of the output, (2·H + 2, G·H)."""
         problem = self.inputs.problem
         return 2 * problem.hidden + 2, problem.gates * problem.hidden
 
@@ -145,11 +145,11 @@ class FusedBackward:
         terms = problem.timesteps * problem.batch
         by_sum = allowed(drawn.precision, terms, wander, np.abs(value))
         by_float32 = allowed("float32", terms, wander, np.abs(value))
-        a_step = CONFIDENCE * np.sqrt(2 * self.shape[1]) * ADDER[drawn.precision]
+        a_step = CONFIDENCE_FACTOR * np.sqrt(2 * self.shape[1]) * ADDITION_ERROR[drawn.precision]
         a_step += ROUNDINGS * UNIT_ROUNDOFF[drawn.precision]
-        a_step += 2 * MULTIPLIER.get(drawn.precision, 0.0)
-        by_parts = CANCELLED * UNIT_ROUNDOFF[drawn.precision] * of_parts
-        return value, by_sum + by_float32 + by_parts + CARRIED * a_step * wander
+        a_step += 2 * MULTIPLIER_ERROR.get(drawn.precision, 0.0)
+        by_parts = CANCELLED_ROUNDINGS * UNIT_ROUNDOFF[drawn.precision] * of_parts
+        return value, by_sum + by_float32 + by_parts + ERROR_STEPS * a_step * wander
 
     def _states_before(self) -> np.ndarray:
         """The layer's own hidden states before each step, (T, N, H), as float32."""
@@ -158,21 +158,21 @@ class FusedBackward:
         return np.asarray(np.concatenate([self.inputs.first_hidden[None], after]), np.float32)
 
     def _gradients(self, before: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, ...]:
-        """The gradients of input and recurrent products in `columns`, and how large what cancels in
-        them may be: of all (T, N, columns)."""
+        """Return the gradients of input and of recurrent products, and bounds of the terms that
+        cancel in them; each (T, N, columns)."""
         drawn, kind = self.inputs, self.inputs.problem.cell
         order = FUSED_ORDER[kind]
         w_in, w_hidden, b_in, b_hidden = (np.asarray(part, np.float32) for part in drawn.layer)
-        cell: Any = np.asarray(drawn.first_cell, np.float32).view(Plain)
+        cell: Any = np.asarray(drawn.first_cell, np.float32).view(PlainArray)
         past = []
-        for steps in _together(drawn.problem):
+        for steps in _step_chunks(drawn.problem):
             xs: Any = _products(drawn.sequence[steps], w_in, b_in)
             ps: Any = _products(before[steps], w_hidden, b_hidden)
             for x, p, state in zip(xs, ps, before[steps], strict=True):
                 named = split(x, order), split(p, order)
-                _, cell, kept = step(kind, False, *named, state.view(Plain), cell)
+                _, cell, kept = step(kind, False, *named, state.view(PlainArray), cell)
                 past.append(kept)
-        upstream = np.asarray(drawn.upstream, np.float32).view(Plain)
+        upstream = np.asarray(drawn.upstream, np.float32).view(PlainArray)
         dh: Any = upstream[-1]
         dc: Any = 0 * dh
         found = []
@@ -188,33 +188,33 @@ class FusedBackward:
             of_input = of_state if dx is dp else np.concatenate([dx[g] for g in order], axis=-1)
             found.append([of_input[:, columns], of_state[:, columns], parts[:, units]])
             if t:
-                dh = (upstream[t - 1] + of_state @ w_hidden).view(Plain)
+                dh = (upstream[t - 1] + of_state @ w_hidden).view(PlainArray)
                 dh = dh if passed is None else dh + passed
         return tuple(np.stack(each) for each in zip(*found[::-1], strict=True))
 
 
-def _together(problem: Rnn) -> list[slice]:
-    """The steps in pieces, whose products with a matrix are made in one go.
+def _step_chunks(problem: Rnn) -> list[slice]:
+    """Return slices of steps whose products with a matrix are computed at once.
 
-    Few sequences make a product that mostly waits for the weights to come from memory.
+    The product of a single step with few sequences would mostly wait for the weights from memory.
     """
-    length = max(1, TOGETHER // (problem.batch * problem.gates * problem.hidden))
+    length = max(1, CHUNK_NUMBERS // (problem.batch * problem.gates * problem.hidden))
     return [slice(t, t + length) for t in range(0, problem.timesteps, length)]
 
 
 def _products(states: np.ndarray, weights: np.ndarray, bias: np.ndarray) -> np.ndarray:
-    """States (T, N, H) by weights (G·H, H), with the bias added: (T, N, G·H), as float32."""
+    """Return states (T, N, H) times weights (G·H, H) plus bias, (T, N, G·H), in float32."""
     rows = np.asarray(states, np.float32).reshape(-1, states.shape[-1])
     products = rows @ weights.T
     products += bias
-    return products.reshape(*states.shape[:2], -1).view(Plain)
+    return products.reshape(*states.shape[:2], -1).view(PlainArray)
 
 
-class Plain(np.ndarray):
-    """An array that a cell can compute with like a `Bounded`, without the bounds."""
+class PlainArray(np.ndarray):
+    """An array with the methods of `Bounded` that a cell calls, but without allowed errors."""
 
     @property
-    def value(self) -> "Plain":
+    def value(self) -> "PlainArray":
         return self
 
     def sigmoid(self) -> Any:

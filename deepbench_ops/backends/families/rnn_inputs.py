@@ -1,10 +1,10 @@
-"""The operands of a recurrent layer, drawn when first asked for.
+"""The operands of a recurrent layer, each drawn at its first use.
 
-Matrices are column-major, as in DeepBench's programs and in its list of matrix products, where
-the recurrent products of these layers are found again: weights R of G·H x H (G gates), states of
-H x N, so that a step forward is the product NN, a step back is TN and the gradient of the
-weights NT. In numpy's eyes, C-contiguous, that is R as (H, G·H) and states as (N, H), steps
-first. A vendor's layer gets its weights in the order and layout that it asks for.
+Matrices are column-major, as in DeepBench's programs and in its list of matrix products, which has
+the recurrent products of these layers: weights R of G·H x H (G gates) and states of H x N. A step
+forward is then the product NN, a step back is TN and the gradient of the weights is NT. As
+C-contiguous numpy arrays R is (H, G·H) and states are (N, H), after the axis of steps. A
+framework's own layer gets its weights in the order and layout that it requires.
 """
 
 from dataclasses import dataclass
@@ -18,16 +18,16 @@ from deepbench_ops.random_operands import floats, round_to
 
 @dataclass(frozen=True)
 class RnnInputs:
-    """The operands of a layer, drawn when first asked for; C-contiguous and 64-byte aligned.
+    """The operands of a layer, each drawn at its first use; C-contiguous and 64-byte aligned.
 
-    H hidden units, G gates, N sequences, T steps. Precisions that numpy lacks (tf32, bfloat16)
-    are float32 arrays holding values of that precision.
+    H hidden units, G gates, N sequences, T steps. In a precision that numpy lacks (tf32, bfloat16)
+    the arrays are float32 with values of that precision.
 
-    Weights have the variance 2/(3H), which makes their spectral radius about 0.8: over 1500
-    steps neither a ReLU's state nor a gradient grows or dies away. Input products are uniform
-    in +-sqrt(3), of unit variance. A backward pass gets its own operands, with the ranges that
-    a forward pass would leave, so that it is the same operation on the same numbers whatever
-    framework, and however that framework rounds a forward pass.
+    Weights have the variance 2/(3H) and so a spectral radius of about 0.8: over 1500 steps neither
+    the state of a ReLU nor a gradient overflows or vanishes. Input products are uniform in
+    +-sqrt(3), with unit variance. A backward pass has operands of its own, in the ranges of the
+    results of a forward pass. It is then the same operation on the same numbers in every framework,
+    however this framework rounds a forward pass.
     """
 
     problem: Rnn
@@ -38,7 +38,7 @@ class RnnInputs:
         return floats(shape, self.precision, half_width, self.seed, stream)
 
     def _shifted(self, shape: tuple[int, ...], stream: int) -> np.ndarray:
-        """Uniform in [0, 1), as float32."""
+        """Return float32 numbers, uniform in [0, 1)."""
         values = floats(shape, "float32", 0.5, self.seed, stream)
         values += np.float32(0.5)
         return values
@@ -50,36 +50,36 @@ class RnnInputs:
 
     @cached_property
     def recurrent(self) -> np.ndarray:
-        """R, (H, G·H), gates in the order of `rnn_cells.ORDER`."""
+        """Recurrent weights R, (H, G·H), gates in the order of `rnn_cells.ORDER`."""
         _, _, h, gh = self._sizes
         return self._floats((h, gh), (2 / h) ** 0.5, 0)
 
     @cached_property
     def products(self) -> np.ndarray:
-        """The input products W·x of every step, (T, N, G·H)."""
+        """Input products W·x of every step, (T, N, G·H)."""
         t, n, _, gh = self._sizes
         return self._floats((t, n, gh), 3**0.5, 1)
 
     @cached_property
     def first_hidden(self) -> np.ndarray:
-        """h before the first step, (N, H), uniform in +-1."""
+        """Hidden state before the first step, (N, H), uniform in +-1."""
         return self._floats(self._sizes[1:3], 1.0, 2)
 
     @cached_property
     def first_cell(self) -> np.ndarray:
-        """The LSTM's c before the first step, (N, H), uniform in +-1."""
+        """Cell state of the LSTM before the first step, (N, H), uniform in +-1."""
         return self._floats(self._sizes[1:3], 1.0, 3)
 
     @cached_property
     def upstream(self) -> np.ndarray:
-        """The gradient that arrives at every step's hidden state, (T, N, H), uniform in +-1."""
+        """Gradient of the hidden state after every step, (T, N, H), uniform in +-1."""
         return self._floats(self._sizes[:3], 1.0, 4)
 
     @cached_property
     def hidden(self) -> np.ndarray:
-        """Hidden states that the forward pass kept, (T + 1, N, H), the first one included.
+        """Hidden states, for the backward pass, (T + 1, N, H), with the one before the first step.
 
-        Uniform in +-1; for vanilla, whose ReLU shows in them, half of them are 0.
+        Uniform in +-1; for vanilla negative ones are 0, as after a ReLU.
         """
         t, n, h, _ = self._sizes
         values = self._floats((t + 1, n, h), 1.0, 5)
@@ -87,9 +87,10 @@ class RnnInputs:
 
     @cached_property
     def gates(self) -> np.ndarray:
-        """Gates that the forward pass kept, (T, N, G·H), in the order of `rnn_cells.ORDER`.
+        """Gates, for the backward pass, (T, N, G·H), in the order of `rnn_cells.ORDER`.
 
-        Sigmoids uniform in [0, 1), the LSTM's g in +-1, half of the GRU's n 0, the rest up to 1.
+        Sigmoids are uniform in [0, 1), the LSTM's g in +-1. Half of the GRU's n are 0, the others
+        uniform in [0, 1).
         """
         t, n, h, gh = self._sizes
         values = self._shifted((t, n, gh), 6)
@@ -101,26 +102,27 @@ class RnnInputs:
 
     @cached_property
     def cells(self) -> np.ndarray:
-        """The LSTM's cell states that the forward pass kept, (T + 1, N, H), uniform in +-1."""
+        """Cell states of the LSTM, for the backward pass, (T + 1, N, H), uniform in +-1."""
         t, n, h, _ = self._sizes
         return self._floats((t + 1, n, h), 1.0, 7)
 
     @cached_property
     def output_products(self) -> np.ndarray:
-        """The GRU's recurrent products of its output gate, (T, N, H), uniform in +-1."""
+        """Recurrent products of the GRU's output gate, (T, N, H), uniform in +-1."""
         return self._floats(self._sizes[:3], 1.0, 8)
 
     @cached_property
     def sequence(self) -> np.ndarray:
-        """Inputs of a vendor's layer, (T, N, H), of unit variance."""
+        """Inputs of a framework's own layer, (T, N, H), of unit variance."""
         return self._floats(self._sizes[:3], 3**0.5, 9)
 
     @cached_property
     def layer(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """A vendor's (input weights, recurrent weights, input bias, recurrent bias).
+        """(input weights, recurrent weights, input bias, recurrent bias) of a framework's own
+        layer.
 
-        Weights are (G·H, H), gates in the order of `rnn_cells.FUSED_ORDER`; those of the input
-        have the variance 1/H, so that its products have unit variance. Biases are in +-0.1.
+        Weights are (G·H, H), gates in the order of `rnn_cells.FUSED_ORDER`. Input weights have the
+        variance 1/H, which gives input products unit variance. Biases are in +-0.1.
         """
         _, _, h, gh = self._sizes
         return (
@@ -131,7 +133,7 @@ class RnnInputs:
         )
 
     def notes(self, operation: str) -> dict[str, str]:
-        """Return the notes of a record on the operands of `operation`."""
+        """Return the notes for the record on the operands of `operation`."""
         drawn = {
             "forward": "R in +-sqrt(2/H), input products in +-sqrt(3), first states in +-1",
             "backward": "R in +-sqrt(2/H), gradients, states and g in +-1, gates in 0..1, half of"

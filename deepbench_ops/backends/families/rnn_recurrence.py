@@ -1,11 +1,11 @@
-"""The published recurrences over any framework's own functions, for those that return new arrays.
+"""The published recurrences, for frameworks whose functions return new arrays.
 
-Written once for whole arrays with ``+ - *``, slices and a handful of functions that frameworks
-call differently; each framework then has its own loop over the steps. Gates lie one after the
-other in rows of G·H columns, in the order of `rnn_cells.ORDER`.
+They are written once, with ``+ - *``, slices and a few functions whose names differ between
+frameworks. Each framework has its own loop over the steps. The gates of a state are blocks of H
+columns in rows of G·H columns, in the order of `rnn_cells.ORDER`.
 
-On the way back all that does not depend on the arriving gradient is a factor per gate, made for
-all steps at once; what is left of a step is then the product and a few multiplications.
+In a backward pass all factors that do not depend on the arriving gradient are computed for all
+steps at once. A step is then a matrix product and a few multiplications.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from deepbench_ops.backends.families.rnn_inputs import RnnInputs
 
 @dataclass(frozen=True)
 class Functions:
-    """A framework's functions under common names."""
+    """Functions of a framework, under common names."""
 
     matmul: Callable[[Any, Any], Any]
     sigmoid: Callable[[Any], Any]
@@ -25,21 +25,25 @@ class Functions:
     relu: Callable[[Any], Any]
     sign: Callable[[Any], Any]
     joined: Callable[[list[Any]], Any]
-    """Along the last axis."""
+    """Concatenation along the last axis."""
 
 
 State = tuple[Any, ...]
+"""Arrays of a framework: the hidden state, with the cell state of the LSTM; or several factors."""
 
 
 def first_state(drawn: RnnInputs) -> State:
-    """Return the state before the first step: (N, H) hidden, and the LSTM's cell."""
+    """Return the state before the first step: hidden and, for the LSTM, cell state, (N, H) each."""
     if drawn.problem.cell == "lstm":
         return drawn.first_hidden, drawn.first_cell
     return (drawn.first_hidden,)
 
 
 def forward_step(cell: str, size: int, f: Functions) -> Callable[[State, Any, Any], State]:
-    """Return ``step(state, x, r)``: the next state, from input products (N, G·H) and R."""
+    """Return ``step(state, x, r)``, a function that returns the next state.
+
+    size: H. x: input products, (N, G·H). r: recurrent weights, (H, G·H).
+    """
 
     def vanilla(state: State, x: Any, r: Any) -> State:
         return (f.relu(f.matmul(state[0], r) + x),)
@@ -63,7 +67,7 @@ def forward_step(cell: str, size: int, f: Functions) -> Callable[[State, Any, An
 
 
 def kept(drawn: RnnInputs) -> State:
-    """Return what a forward pass kept, in the order in which `factors` takes it."""
+    """Return the arrays of a forward pass that the backward pass needs, as arguments of `factors`."""
     if drawn.problem.cell == "vanilla":
         return (drawn.hidden,)
     if drawn.problem.cell == "lstm":
@@ -72,7 +76,8 @@ def kept(drawn: RnnInputs) -> State:
 
 
 def factors(cell: str, size: int, f: Functions) -> Callable[..., State]:
-    """Return ``factors(*kept)``: arrays of T steps, in the order in which a step takes them."""
+    """Return ``factors(*kept)``, a function that returns the factors of all steps for `backward_step`,
+    each an array of T steps."""
 
     def vanilla(hidden: Any) -> State:
         return (f.sign(hidden[1:]),)
@@ -102,11 +107,12 @@ def factors(cell: str, size: int, f: Functions) -> Callable[..., State]:
 
 
 def backward_step(cell: str, f: Functions) -> Callable[[Any, Any, State], tuple[Any, Any]]:
-    """Return ``step(dh, left, factors)``: the gradient of the products, and what passes them by.
+    """Return ``step(dh, left, factors)``, a function that returns the gradient of the products,
+    (N, G·H), and the gradient of the state before the step other than through the products.
 
-    dh: the whole gradient of this step's hidden state, (N, H); left: what passed the products of
-    the step after. Of an LSTM the latter goes to the cell state, of a GRU to the hidden state, and
-    the caller has added it to dh; vanilla has none.
+    dh: whole gradient of this step's hidden state, (N, H). left: second result of the step after.
+    It is the gradient of the LSTM's cell state, or a part of that of the GRU's hidden state, which
+    the caller has added to dh. Vanilla has no such part.
     """
 
     def vanilla(dh: Any, left: Any, by: State) -> tuple[Any, Any]:

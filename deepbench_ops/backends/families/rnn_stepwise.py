@@ -1,8 +1,8 @@
-"""References of the published passes, whole for small problems and step by step for large ones.
+"""References of the published passes: whole for small problems, by single steps for large ones.
 
-At full size a recurrence in float64 takes minutes. A single step does not: from the kernel's own
-values one step before, an entry of the next state is one dot product per gate. An error that the
-kernel carries along is then the fault of the step that made it, and is found there.
+At full size a recurrence in float64 takes minutes. A single step takes one dot product for each
+gate of an entry, if it starts from the kernel's own values one step before. Each step is compared
+on its own in this way, so an error is found at the step that makes it.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deepbench_ops.backends.families.propagated_errors import (
-    MULTIPLIER,
+    MULTIPLIER_ERROR,
     Bounded,
     chosen,
     exact,
@@ -33,29 +33,30 @@ from deepbench_ops.backends.kernel import Index, Read
 from deepbench_ops.backends.tolerance import allowed
 
 WINDOW = 128
-"""Steps through which an LSTM's cell state, or a gradient that passes by the product, is
-followed for a single entry. It shrinks by a gate's value in each; what is left after so many is
-counted as error."""
+"""Number of steps over which the cell state of an LSTM, or a gradient that does not go through the
+product, is computed for a single entry. The unknown value at the start of the window is multiplied
+by a gate's value in each step, and the rest of it counts as error."""
 
 UNKNOWN = 1e6
-"""How far from 0 it may be at the beginning of the window."""
+"""Largest magnitude of the unknown value at the start of the window."""
 
 
 @dataclass(frozen=True)
 class StepwiseForward:
-    """Hidden states of all steps, (T, N, H), from first states and input products."""
+    """Reference of the hidden states of all steps, (T, N, H), from first states and input
+    products."""
 
     inputs: RnnInputs
     own: Read | None = None
-    """Reads the hidden states as the kernel computed them."""
+    """Function that reads the hidden states that the kernel computed."""
 
     order: ClassVar[Mapping[str, tuple[str, ...]]] = ORDER
     relu: ClassVar[bool] = True
-    """Whether vanilla's and the GRU's output is a ReLU, as published, or a tanh."""
+    """Whether the output function of vanilla and GRU is ReLU, as published, instead of tanh."""
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """(T, N, H)."""
+        """Shape of the output, (T, N, H)."""
         p = self.inputs.problem
         return p.timesteps, p.batch, p.hidden
 
@@ -65,7 +66,7 @@ class StepwiseForward:
         return states.value, states.error
 
     def history(self) -> list[tuple[Bounded, StepValues]]:
-        """Return each step's hidden state, and what it leaves for a backward pass."""
+        """Return, for each step, the hidden state and the values that a backward pass needs."""
         drawn, kind = self.inputs, self.inputs.problem.cell
         weights = self.weights.astype(np.float64)
         columns = np.arange(weights.shape[1])
@@ -81,10 +82,11 @@ class StepwiseForward:
         return past
 
     def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
-        """Return (expected, allowed) at entries (step, sequence, unit), each one step on.
+        """Return (expected, allowed) at entries (step, sequence, unit), from the kernel's hidden
+        states one step before.
 
-        The LSTM's cell state, which a kernel need not keep, is followed through the window of
-        steps before, for that unit alone.
+        The LSTM's cell state is no output of the kernel. It is computed over the WINDOW of steps
+        before, for the units of the entries alone.
         """
         assert self.own is not None
         steps, rows, units = index
@@ -93,7 +95,7 @@ class StepwiseForward:
         weights = self.weights.T[columns].astype(np.float64)
         start = np.maximum(steps - WINDOW, 0) if kind == "lstm" else steps
         hidden = exact(drawn.first_hidden[rows, units], drawn.precision)
-        cell = unknown_but(drawn.first_cell[rows, units], start == 0, drawn.precision)
+        cell = values_where_known(drawn.first_cell[rows, units], start == 0, drawn.precision)
         for ahead in range(int((steps - start).max()) + 1):
             at = np.minimum(start + ahead, steps)
             before = self.states_before(at, rows)
@@ -108,7 +110,7 @@ class StepwiseForward:
         return hidden.value, hidden.error
 
     def states_before(self, steps: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return the (entries, H) states before `steps`: the kernel's own, or the first."""
+        """Return the hidden states before `steps`, (entries, H): the kernel's own, or the first."""
         assert self.own is not None
         states = self.own((np.maximum(steps - 1, 0), rows))
         states[steps == 0] = self.inputs.first_hidden[rows[steps == 0]]
@@ -116,7 +118,7 @@ class StepwiseForward:
 
     @property
     def weights(self) -> np.ndarray:
-        """The recurrent weights, (H, G·H)."""
+        """Recurrent weights, (H, G·H)."""
         return self.inputs.recurrent
 
     def input_products(self, t: int) -> Bounded:
@@ -126,26 +128,26 @@ class StepwiseForward:
     def input_products_at(
         self, steps: np.ndarray, rows: np.ndarray, columns: np.ndarray
     ) -> Bounded:
-        """The same at single entries, (entries, G)."""
+        """Return the input's contribution at single entries, (entries, G)."""
         drawn = self.inputs
         return exact(drawn.products[steps[:, None], rows[:, None], columns], drawn.precision)
 
     def biased(self, products: Bounded, columns: np.ndarray) -> Bounded:
-        """The recurrent products of `columns` with their bias, where the layer has one."""
+        """Return the recurrent products of `columns`, plus the recurrent bias of layers with one."""
         return products
 
 
 @dataclass(frozen=True)
 class ProductGradients:
-    """The gradients of the products of all steps, (T, N, G·H)."""
+    """Reference of the gradients of the recurrent products of all steps, (T, N, G·H)."""
 
     inputs: RnnInputs
     own: Read | None = None
-    """Reads the same gradients as the kernel computed them."""
+    """Function that reads these gradients as the kernel computed them."""
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """(T, N, G·H)."""
+        """Shape of the output, (T, N, G·H)."""
         p = self.inputs.problem
         return p.timesteps, p.batch, p.gates * p.hidden
 
@@ -170,7 +172,8 @@ class ProductGradients:
         return stacked(found[::-1])
 
     def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
-        """Return (expected, allowed) at entries (step, sequence, column), from the step after."""
+        """Return (expected, allowed) at entries (step, sequence, column), from the kernel's
+        gradients one step later."""
         assert self.own is not None
         steps, rows, columns = index
         drawn, problem = self.inputs, self.inputs.problem
@@ -178,7 +181,7 @@ class ProductGradients:
         weights = drawn.recurrent[units].astype(np.float64)[:, None, :]
         last = problem.timesteps - 1
         start = np.minimum(steps + (WINDOW if problem.cell != "vanilla" else 0), last)
-        passed = unknown_but(np.zeros(len(units)), start == last, drawn.precision)
+        passed = values_where_known(np.zeros(len(units)), start == last, drawn.precision)
         dc, found = passed, passed
         for back in range(int((start - steps).max()) + 1):
             at = np.maximum(start - back, steps)
@@ -198,8 +201,7 @@ class ProductGradients:
         return found.value, found.error
 
     def _kept(self, where: tuple[Any, ...]) -> StepValues:
-        """Return the values that the forward pass kept, at (step,) or at (steps, sequences,
-        units)."""
+        """Return the values of the forward pass at (step,) or at (steps, sequences, units)."""
         drawn, kind = self.inputs, self.inputs.problem.cell
 
         def read(array: np.ndarray) -> Bounded:
@@ -216,16 +218,16 @@ class ProductGradients:
 
 @dataclass(frozen=True)
 class StepwiseBackward:
-    """The gradient of the recurrent weights, stored like them: (H, G·H).
+    """Reference of the gradient of the recurrent weights, (H, G·H).
 
-    Entries of full size are sums over the kernel's own gradients of the products.
+    At full size its entries are sums over the kernel's own gradients of the products.
     """
 
     gradients: ProductGradients
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(H, G·H)."""
+        """Shape of the output, (H, G·H)."""
         p = self.gradients.inputs.problem
         return p.hidden, p.gates * p.hidden
 
@@ -246,10 +248,10 @@ class StepwiseBackward:
         wander = np.sqrt((products**2).sum(axis=(0, 1)))
         terms = problem.timesteps * problem.batch
         error = allowed(drawn.precision, terms, wander, np.abs(value))
-        return value, error + 2 * MULTIPLIER.get(drawn.precision, 0.0) * wander
+        return value, error + 2 * MULTIPLIER_ERROR.get(drawn.precision, 0.0) * wander
 
 
-def unknown_but(values: np.ndarray, known: np.ndarray, precision: str) -> Bounded:
-    """Return `values` where they are `known`, elsewhere 0 with an error beyond all bounds."""
+def values_where_known(values: np.ndarray, known: np.ndarray, precision: str) -> Bounded:
+    """Return `values` without error where `known`, and 0 with the error UNKNOWN elsewhere."""
     wide = np.asarray(values, dtype=np.float64)
     return Bounded(np.where(known, wide, 0.0), np.where(known, 0.0, UNKNOWN), precision)

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from deepbench_ops.backends.families.operands import (
-    COMPUTED,
+    COMPUTE_PRECISION,
     GRADIENT,
     EntryReference,
     Makers,
@@ -22,11 +22,13 @@ SMALL = {"batch": 2, "length": 13, "heads": 4, "kv_heads": 2, "size": 22}
 PROBE = {"batch": 2, "length": 128, "heads": 8, "kv_heads": 2, "size": 64}
 
 BASE = 10000.0
-"""Of the angles, as in RoFormer."""
+"""Base of the angles, as in the RoFormer paper."""
 
 KEYS, KEYS_GRADIENT = "keys", "keys_gradient"
+"""Names of the second outputs of forward and backward pass."""
+
 GRADIENTS = {"": "queries", KEYS_GRADIENT: "keys"}
-"""Outputs of the backward pass, and the operands that they are the gradients of."""
+"""Outputs of the backward pass, each with the operand whose gradient it is."""
 
 
 def outputs(problem: Rope, operation: str) -> tuple[str, ...]:
@@ -35,10 +37,10 @@ def outputs(problem: Rope, operation: str) -> tuple[str, ...]:
 
 
 def inputs(problem: Rope, precision: str, seed: int = 0) -> Operands:
-    """Draw queries, keys and their gradients, and make the tables of cosines and sines.
+    """Draw queries, keys and the gradients of both outputs; compute the tables of cosines and sines.
 
-    Numbers are uniform in [-1, 1). The tables are length x size, each half the same, rounded to the
-    precision: so they come from a model.
+    Numbers are uniform in [-1, 1). The tables are length x size with two equal halves, rounded to
+    the precision, as in models.
     """
     shapes = shapes_of(problem)
     makers: Makers = {
@@ -59,7 +61,7 @@ def shapes_of(problem: Rope) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 
 def table(problem: Rope, function: np.ufunc, precision: str) -> np.ndarray:
-    """Return cosines or sines of the angles, length x size."""
+    """Return the table of cosines or sines of the angles, length x size."""
     half = problem.size // 2
     positions = problem.start + np.arange(problem.length)
     angles = positions[:, None] * BASE ** (-np.arange(half) / half)
@@ -72,7 +74,8 @@ def reference(
 ) -> Mapping[str, Reference]:
     """Return the references of both outputs.
 
-    Backward turns by the opposite angle. Some kernels store the two products before they add them.
+    The backward pass rotates by the opposite angle. Some kernels round the two products before they
+    add them, which the allowed error covers.
     """
     backward = operation == "backward"
     names = drawn.gradient_names() if backward else ["queries", "keys"]
@@ -86,8 +89,8 @@ def reference(
         second = np.asarray(drawn[name][partner], np.float64)
         lower = np.where(column < half, -1.0, 1.0) * (-1 if backward else 1)
         cosine, sine = (drawn.exactly(each, where) for each in ("cosines", "sines"))
-        parts = exact(first, COMPUTED) * cosine, exact(lower * second, COMPUTED) * sine
-        one, other = (part.rounded_to(precision).rounded_to(COMPUTED) for part in parts)
+        parts = exact(first, COMPUTE_PRECISION) * cosine, exact(lower * second, COMPUTE_PRECISION) * sine
+        one, other = (part.rounded_to(precision).rounded_to(COMPUTE_PRECISION) for part in parts)
         return one + other
 
     return {

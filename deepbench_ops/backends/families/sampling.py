@@ -1,11 +1,11 @@
-"""Top-p sampling: operands, and what a drawn column may be."""
+"""Top-p sampling: operands, and the reference of a drawn column."""
 
 from collections.abc import Mapping
 
 import numpy as np
 
 from deepbench_ops.backends.families.operands import (
-    COMPUTED,
+    COMPUTE_PRECISION,
     EntryReference,
     Makers,
     Operands,
@@ -20,10 +20,10 @@ SMALL = {"batch": 64, "columns": 131}
 PROBE = {"batch": 4, "columns": 4096}
 
 HALF_WIDTH = 6.0
-"""Of the scores that the probabilities are made of."""
+"""Scores are uniform in [-HALF_WIDTH, HALF_WIDTH); their softmax gives the probabilities."""
 
 SLACK = 1e-4
-"""Error allowed of a sum of probabilities in float32, in the order in which a framework adds."""
+"""Allowed error of a sum of probabilities in float32, in any order of addition."""
 
 
 def inputs(problem: Sampling, precision: str, seed: int = 0) -> Operands:
@@ -40,19 +40,20 @@ def inputs(problem: Sampling, precision: str, seed: int = 0) -> Operands:
 def reference(
     problem: Sampling, drawn: Operands, precision: str, operation: str
 ) -> Mapping[str, Reference]:
-    """Return the reference: likelier columns hold less than p together, anything from 0 to p."""
+    """Return the reference of `likelier`: the columns that are likelier than the drawn one have a
+    total probability from 0 to p."""
 
     def allowed(index: Index) -> Bounded:
         half = np.full(len(index[0]), problem.p / 2)
-        return Bounded(half, half + SLACK, COMPUTED)
+        return Bounded(half, half + SLACK, COMPUTE_PRECISION)
 
-    return {"": EntryReference((problem.batch,), allowed, COMPUTED)}
+    return {"": EntryReference((problem.batch,), allowed, COMPUTE_PRECISION)}
 
 
 def likelier(probabilities: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Return how much the columns hold that are likelier than the drawn one, for each row.
+    """Return, for each row, the total probability of the columns likelier than the drawn one.
 
-    Not-a-number where a row has no such column.
+    columns: the drawn column of each row. NaN for a row without a column of that number.
     """
     columns = np.asarray(columns, np.int64).reshape(-1)
     valid = (columns >= 0) & (columns < probabilities.shape[1])

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from deepbench_ops.backends.families.operands import (
-    COMPUTED,
+    COMPUTE_PRECISION,
     Operands,
     RowReference,
     rows_and_gradient,
@@ -18,14 +18,14 @@ SMALL = {"batch": 37, "columns": 131}
 PROBE = {"batch": 256, "columns": 1024}
 
 GRADIENTS = {"": "x"}
-"""Outputs of the backward pass, and the operands that they are the gradients of."""
+"""Outputs of the backward pass, each with the operand whose gradient it is."""
 
 HALF_WIDTH = 8.0
-"""Of the scores: the largest of a row outweighs the smallest by up to e^16."""
+"""x is uniform in [-HALF_WIDTH, HALF_WIDTH), so powers in a row differ by a factor up to e^16."""
 
 
 def inputs(problem: Softmax, precision: str, seed: int = 0) -> Operands:
-    """Draw x, uniform in [-8, 8), and the gradient that arrives, in [-1, 1)."""
+    """Draw x, uniform in [-8, 8), and the gradient of the output, uniform in [-1, 1)."""
     shape = (problem.batch, problem.columns)
     return rows_and_gradient(shape, precision, HALF_WIDTH, seed)
 
@@ -39,9 +39,9 @@ def reference(
         return probabilities(drawn.exactly("x", rows))
 
     def gradient(rows: np.ndarray) -> Bounded:
-        y = output(rows).rounded_to(precision).rounded_to(COMPUTED)  # as forward stores it
+        y = output(rows).rounded_to(precision).rounded_to(COMPUTE_PRECISION)  # as forward stores it
         dy = drawn.exactly("gradient", rows)
-        total = (y * dy).sum().rounded_to(precision).rounded_to(COMPUTED)  # some kernels store it
+        total = (y * dy).sum().rounded_to(precision).rounded_to(COMPUTE_PRECISION)  # some kernels store it
         return y * (dy - total)
 
     shape = (problem.batch, problem.columns)
@@ -49,6 +49,6 @@ def reference(
 
 
 def probabilities(x: Bounded) -> Bounded:
-    """exp(x - max) / sum(exp(x - max)) of each row."""
-    powers = (x - exact(x.value.max(-1, keepdims=True), COMPUTED)).exp()
+    """Return exp(x - max) / sum(exp(x - max)) of each row."""
+    powers = (x - exact(x.value.max(-1, keepdims=True), COMPUTE_PRECISION)).exp()
     return powers / powers.sum()

@@ -1,4 +1,4 @@
-"""Products with a sparse matrix: operands in compressed rows, and the judges of C and of CSR."""
+"""Products with a sparse matrix: operands in compressed rows (CSR), and references of the outputs."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,23 +11,24 @@ from deepbench_ops.problems.sparse_gemm import SparseGemm
 from deepbench_ops.random_operands import aligned_empty, floats, int8, random_bits
 
 SMALL = {"m": 61, "n": 53, "k": 131}
-"""Odd sizes, multiples of no vector or tile of a library; about six values in a row at sparsity
-0.95."""
+"""Odd sizes, which are no multiples of a vector or tile of a library. At sparsity 0.95 a row has
+about six values."""
 
 PROBE = {"m": 768, "n": 192, "k": 768}
 
 VALUES, DENSE, POSITIONS = 0, 1, 16
-"""Streams of random bits; from POSITIONS on there is one for each turn of drawing positions."""
+"""Streams of random bits. POSITIONS is the first of one stream for each turn of drawing
+positions."""
 
-INSTEAD_OF_ZERO = 0.25
-"""Every precision has it."""
+ZERO_REPLACEMENT = 0.25
+"""Value that replaces a zero among the stored values; every precision has this number."""
 
 
 @dataclass(frozen=True)
 class Csr:
-    """A matrix in compressed rows: those of row i are offsets[i] up to offsets[i + 1].
+    """A matrix in compressed rows; row i has the values from offsets[i] to offsets[i + 1] - 1.
 
-    offsets: rows + 1 of int32; columns: int32, ascending in each row; values: never zero.
+    offsets: rows + 1 numbers, int32. columns: int32, ascending in each row. values: never zero.
     """
 
     offsets: np.ndarray
@@ -37,7 +38,7 @@ class Csr:
 
     @property
     def rows(self) -> np.ndarray:
-        """The row of each value."""
+        """Row of each value, int32."""
         return np.repeat(np.arange(self.shape[0], dtype=np.int32), np.diff(self.offsets))
 
     def transposed(self) -> "Csr":
@@ -47,7 +48,7 @@ class Csr:
         return Csr(_offsets(count), self.rows[order], self.values[order], self.shape[::-1])
 
     def dense(self) -> np.ndarray:
-        """Return the matrix with its zeros in place, as a view of column-major storage."""
+        """Return the matrix as a dense array, a view of column-major storage."""
         stored = aligned_empty(self.shape[::-1], self.values.dtype)
         stored.fill(0)
         stored[self.columns, self.rows] = self.values
@@ -59,8 +60,8 @@ class SparseInputs:
     """The operands of C = op(A)·op(B).
 
     `a` is A as stored: m x k, or k x m where the problem says transposed; `b` is op(B), k x n, a
-    numpy view of column-major storage. Precisions that numpy lacks are float32 arrays holding
-    values of that precision.
+    numpy view of column-major storage. In a precision that numpy lacks both are float32 with values
+    of that precision.
     """
 
     a: Csr
@@ -71,11 +72,10 @@ class SparseInputs:
 def inputs(problem: SparseGemm, precision: str, seed: int = 0) -> SparseInputs:
     """Draw the operands of `problem` in `precision`.
 
-    A has exactly `problem.nonzeros` values; all sets of so many positions are equally likely.
-    Floating-point values are uniform in [-h, h) with h = (9/(k·density))^(1/4), so that the entries
-    of A·B have unit variance. int8 is uniform over -128..127. A value of A that is drawn, or
-    rounded, to zero becomes INSTEAD_OF_ZERO, or 1 for int8: zeros are what a sparse matrix does not
-    store.
+    A has exactly `problem.nonzeros` values; all sets of as many positions are equally likely.
+    Floating-point values are uniform in [-h, h) with h = (9/(k·density))^(1/4), which gives the
+    entries of A·B unit variance. int8 values are uniform over -128..127. A zero among the values of
+    A becomes ZERO_REPLACEMENT (1 for int8), since a sparse matrix stores no zeros.
     """
     m, n, k = problem.m, problem.n, problem.k
     shape = (k, m) if problem.a_transposed else (m, k)
@@ -88,7 +88,7 @@ def inputs(problem: SparseGemm, precision: str, seed: int = 0) -> SparseInputs:
     else:
         half_width = (9 / max(k * problem.density, 1)) ** 0.25
         values = floats((count,), precision, half_width, seed, VALUES)
-        values[values == 0] = INSTEAD_OF_ZERO
+        values[values == 0] = ZERO_REPLACEMENT
         b = floats(stored_b, precision, half_width, seed, DENSE)
         drawn = f"values and B uniform in +-{half_width:.4g} = (9/(k·density))^(1/4)"
     return SparseInputs(
@@ -113,9 +113,9 @@ def _scattered(values: np.ndarray, shape: tuple[int, int], seed: int) -> Csr:
 def _positions(cells: int, count: int, seed: int) -> np.ndarray:
     """Return `count` distinct numbers below `cells`, ascending, all sets of them equally likely.
 
-    Each turn draws as many as are still missing and lets the repeated ones go, which is drawing
-    one after another until there are enough. Where more than half of the cells are wanted the
-    rest is drawn.
+    Each turn draws as many numbers as are still missing and drops repeated ones. This is the same
+    as drawing one number after another until there are enough. To get more than half of the cells
+    it draws the cells that are left out.
     """
     fewer = min(count, cells - count)
     drawn = np.zeros(cells, dtype=bool)
@@ -128,7 +128,7 @@ def _positions(cells: int, count: int, seed: int) -> np.ndarray:
 
 
 def _offsets(count: np.ndarray) -> np.ndarray:
-    """Return where each row starts and the last ends, from the number of values in each."""
+    """Return the offsets of rows, and the end of the last one, from the number of values in each."""
     offsets = np.zeros(count.size + 1, dtype=np.int32)
     np.cumsum(count, out=offsets[1:])
     return offsets
@@ -137,7 +137,8 @@ def _offsets(count: np.ndarray) -> np.ndarray:
 def reference(
     problem: SparseGemm, drawn: SparseInputs, precision: str, operation: str
 ) -> Reference:
-    """Return the judge of C for ``forward`` and ``dense_forward``, of CSR for ``conversion``."""
+    """Return the reference of C for ``forward`` and ``dense_forward``, that of the compressed rows
+    for ``conversion``."""
     if operation == "conversion":
         return ConversionReference(drawn.a)
     a = drawn.a.transposed() if problem.a_transposed else drawn.a
@@ -146,10 +147,10 @@ def reference(
 
 @dataclass(frozen=True)
 class ProductReference:
-    """op(A)·op(B), with `a` being op(A), computed exactly enough from the kernel's operands.
+    """Reference of op(A)·op(B), in float64 (int64 for int8); `a` is op(A), `b` is op(B).
 
-    The tolerance is that of `tolerance.allowed` for as many products as the fullest row of op(A)
-    has: adding the products with A's zeros, as the dense operation does, rounds nothing.
+    The tolerance is that of `tolerance.allowed` for the number of values in the fullest row of
+    op(A). The dense operation also adds products with zeros, which have no rounding error.
     """
 
     a: Csr
@@ -158,7 +159,7 @@ class ProductReference:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(m, n)."""
+        """Shape of the output, (m, n)."""
         return self.a.shape[0], self.b.shape[1]
 
     @cached_property
@@ -188,36 +189,38 @@ class ProductReference:
 
 @dataclass(frozen=True)
 class ConversionReference:
-    """The compressed rows of A, as `laid_out` strings them together; nothing is rounded."""
+    """Reference of the compressed rows of A, in one array as `concatenated` returns it.
+
+    All allowed errors are zero.
+    """
 
     a: Csr
 
     @property
     def shape(self) -> tuple[int]:
-        """Offsets, columns and values in a row of their own."""
-        return (size_laid_out(self.a),)
+        """Shape of the array, (number of offsets, columns and values,)."""
+        return (concatenated_size(self.a),)
 
     def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return (expected, allowed), the latter zeros."""
-        expected = laid_out(self.a, self.a.offsets, self.a.columns, self.a.values)
+        """Return (expected, allowed) of all entries."""
+        expected = concatenated(self.a, self.a.offsets, self.a.columns, self.a.values)
         return expected, np.zeros_like(expected)
 
     def at(self, index: Index) -> tuple[np.ndarray, np.ndarray]:
-        """Return (expected, allowed) at the entries of that string."""
+        """Return (expected, allowed) at some entries."""
         expected, allowing = self.everywhere()
         return expected[index], allowing[index]
 
 
-def size_laid_out(a: Csr) -> int:
-    """Return how many numbers the compressed rows of A are."""
+def concatenated_size(a: Csr) -> int:
+    """Return the number of offsets, columns and values of A together."""
     return a.offsets.size + a.columns.size + a.values.size
 
 
-def laid_out(a: Csr, offsets: np.ndarray, columns: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return what a conversion of `a` made, as float64: offsets, columns and values in a string.
+def concatenated(a: Csr, offsets: np.ndarray, columns: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return the output of a conversion of `a` as one float64 array: offsets, columns and values.
 
-    Not-a-number throughout where there are too many or too few of any: such an output is wrong
-    as a whole.
+    All entries are NaN if one of the three has a wrong length: the whole output is then wrong.
     """
     sizes = (a.offsets.size, a.columns.size, a.values.size)
     if (offsets.size, columns.size, values.size) != sizes:
@@ -226,21 +229,21 @@ def laid_out(a: Csr, offsets: np.ndarray, columns: np.ndarray, values: np.ndarra
 
 
 def row_major(values: np.ndarray) -> np.ndarray:
-    """Return a row-major copy, aligned as all operands are and in memory of the same making."""
+    """Return a row-major copy with the alignment and the allocator of all operands."""
     copy = aligned_empty(values.shape, values.dtype)
     copy[...] = values
     return copy
 
 
 def layout_of_a(problem: SparseGemm, compressed: bool) -> str:
-    """Return the note on how A is stored."""
+    """Return the note on the storage of A."""
     stored = "k x m" if problem.a_transposed else "m x k"
     how = "compressed rows with int32 positions" if compressed else "dense with its zeros"
     return f"A {how}, {stored}{'' if compressed else ', column-major'}"
 
 
 def layout_of_b(problem: SparseGemm, order: str) -> str:
-    """Return the note on how B and C lie, `order` being row-major or column-major."""
+    """Return the note on the layout of B and C. order: "row-major" or "column-major"."""
     if problem.n == 1:
         return "B and C vectors"
     if order == "row-major":
@@ -250,5 +253,5 @@ def layout_of_b(problem: SparseGemm, order: str) -> str:
 
 
 def layout_note(problem: SparseGemm, compressed: bool, order: str) -> str:
-    """Return the note on how A, B and C lie."""
+    """Return the note on the layout of A, B and C."""
     return f"{layout_of_a(problem, compressed)}; {layout_of_b(problem, order)}"

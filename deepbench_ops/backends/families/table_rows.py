@@ -1,4 +1,4 @@
-"""Sums of rows of a table by their numbers, and of gradients by the rows they go to: references."""
+"""References of sums of table rows, and of a table's gradient, for look-ups by row number."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from deepbench_ops.backends.families.operands import COMPUTED
+from deepbench_ops.backends.families.operands import COMPUTE_PRECISION
 from deepbench_ops.backends.families.propagated_errors import Bounded, exact
 from deepbench_ops.backends.kernel import Index
 from deepbench_ops.backends.tolerance import allowed
@@ -14,9 +14,10 @@ from deepbench_ops.backends.tolerance import allowed
 
 @dataclass(frozen=True)
 class ScatteredSums:
-    """Row r is the sum of the rows of `values` whose number in `rows` is r; zeros where none is.
+    """Reference of a table whose row r is the sum of all looked-up values with the row number r.
 
-    shape: of the output. rows: a number for each row of `values`.
+    shape: that of the table. rows: row number of each look-up. values: function from numbers of
+    look-ups to their values, one row each. A row that is never looked up is zero.
     """
 
     shape: tuple[int, int]
@@ -56,7 +57,10 @@ class ScatteredSums:
 
 
 def gathered_sums(table: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> Bounded:
-    """Return sums of table entries: rows is (entries, terms), columns (entries,)."""
-    terms = exact(table[rows, columns[:, None]], COMPUTED)
+    """Return, for each entry, the sum of table[row, column] over its rows.
+
+    rows: (entries, terms). columns: (entries,).
+    """
+    terms = exact(table[rows, columns[:, None]], COMPUTE_PRECISION)
     total = terms.sum()
-    return Bounded(total.value[:, 0], total.error[:, 0], COMPUTED)
+    return Bounded(total.value[:, 0], total.error[:, 0], COMPUTE_PRECISION)

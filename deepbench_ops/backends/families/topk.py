@@ -1,4 +1,4 @@
-"""Top-k: operands, and the largest numbers of each row as the judge of values and columns."""
+"""Top-k: operands, and the largest numbers of each row as the reference of values and columns."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from deepbench_ops.backends.families.operands import (
-    COMPUTED,
+    COMPUTE_PRECISION,
     Makers,
     Operands,
     RowReference,
@@ -22,7 +22,7 @@ PROBE = {"batch": 64, "columns": 1024, "k": 8}
 
 
 def inputs(problem: TopK, precision: str, seed: int = 0) -> Operands:
-    """Draw x, uniform in [-8, 8): in 16 bits many of a long row are equal."""
+    """Draw x, uniform in [-8, 8); in 16 bits a long row has many equal numbers."""
     shape = (problem.batch, problem.columns)
     makers: Makers = {"x": partial(floats, shape, precision, 8.0, seed, 0)}
     return Operands(makers, drawn("x in +-8", seed))
@@ -35,15 +35,15 @@ def reference(
 
     def largest(rows: np.ndarray) -> Bounded:
         x = np.asarray(drawn["x"][rows], np.float64)
-        return exact(-np.sort(-x, axis=1)[:, : problem.k], COMPUTED)
+        return exact(-np.sort(-x, axis=1)[:, : problem.k], COMPUTE_PRECISION)
 
     return {"": RowReference((problem.batch, problem.k), largest, None)}
 
 
-def judged(x: np.ndarray, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Return the values, not-a-number where a column is wrong.
+def checked_values(x: np.ndarray, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return the values, with NaN where the column is wrong.
 
-    A column must be one of x, hold the value, and be no column of that row before it.
+    A correct column exists in x, has the value there, and appears only once in its row.
     """
     columns = np.asarray(columns, np.int64)
     valid = (columns >= 0) & (columns < x.shape[1])

@@ -4,4 +4,4 @@ POSITION = 30
 """Place among the frameworks in tables and menus."""
 
 COMPANIONS = ("jaxlib",)
-"""Packages that it cannot do without besides the framework."""
+"""Other packages that this backend needs."""

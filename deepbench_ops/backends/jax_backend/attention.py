@@ -6,22 +6,23 @@ import jax
 import numpy as np
 
 from deepbench_ops.backends.families import attention
-from deepbench_ops.backends.families.attention import OF_K, OF_V, AttentionInputs
+from deepbench_ops.backends.families.attention import KEY_GRADIENT, VALUE_GRADIENT, AttentionInputs
 from deepbench_ops.backends.functional import Function
 from deepbench_ops.backends.jax_backend.device import JaxDevice
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.attention import FORCED
 
 IMPLEMENTATIONS = {"math": "xla", "cuDNN": "cudnn"}
-"""jax's names of those that it can be made to take."""
+"""jax's names of the implementations that a caller can choose, by the names in `FORCED`."""
 
 LAYOUT = "(batch, token, head, number)"
+"""Note for the record on the layout of operands and output."""
 
 
 def function(
     backend: JaxDevice, problem: Any, drawn: AttentionInputs, precision: str, operation: str
 ) -> Function:
-    """Return attention, by one implementation if the operation names one, or its gradients."""
+    """Return attention or its gradients, by the implementation that the operation names, if any."""
     if problem.d != problem.dv:
         raise Unsupported("jax.nn.dot_product_attention has heads of one size for keys and values")
     forced = FORCED.get(operation)
@@ -48,7 +49,7 @@ def function(
         )
     gradient = backend.array(_tokens_first(drawn.gradient), precision)
     _, pull = jax.vjp(jax.jit(call), *operands)
-    places = {OF_K: 1, OF_V: 2}
+    places = {KEY_GRADIENT: 1, VALUE_GRADIENT: 2}
     return Function(
         compile=backend.compiled(lambda pull, given: pull(given), (pull, gradient)),
         read=lambda output: _heads_first(np.asarray(output[0])),
@@ -60,8 +61,8 @@ def function(
 def _attention(backend: JaxDevice, problem: Any, precision: str, implementation: Any) -> Any:
     """Return attention as a function of q, k and v.
 
-    Its `is_causal` lets the first query see the first key, so that the mask of fewer queries than
-    keys is given as such.
+    jax's `is_causal` lets the first query see the first key only. For fewer queries than keys the
+    function therefore passes a mask.
     """
     more: dict[str, Any] = {}
     if problem.causal and problem.sq == problem.skv:
@@ -82,10 +83,10 @@ def _reader(place: int) -> Any:
 
 
 def _tokens_first(values: np.ndarray) -> np.ndarray:
-    """Return (batch, token, head, number) of (batch, head, token, number)."""
+    """Return a copy of values (batch, head, token, number) as (batch, token, head, number)."""
     return np.ascontiguousarray(values.swapaxes(1, 2))
 
 
 def _heads_first(values: np.ndarray) -> np.ndarray:
-    """Return (batch, head, token, number) of (batch, token, head, number)."""
+    """Return a view of values (batch, token, head, number) as (batch, head, token, number)."""
     return values.swapaxes(1, 2)

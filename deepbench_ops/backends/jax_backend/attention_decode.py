@@ -1,4 +1,4 @@
-"""Attention of a decoding step in jax: that of `attention`."""
+"""Attention of a decoding step in jax, by the code for `attention`."""
 
 from deepbench_ops.backends.jax_backend.attention import function
 

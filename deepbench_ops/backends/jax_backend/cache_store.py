@@ -1,4 +1,4 @@
-"""Storing keys and values in jax: scattered updates of caches that each call gives away."""
+"""Storing keys and values in jax: scattered updates of caches that each call donates."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from deepbench_ops.problems.cache_store import CacheStore
 def function(
     backend: JaxDevice, problem: CacheStore, drawn: CacheInputs, precision: str, operation: str
 ) -> Function:
-    """Return the update of both caches. A call reuses the memory of the caches before it."""
+    """Return the update of both caches; each call reuses the memory of the caches before it."""
     keys, values, held = backend.arrays(precision, drawn.keys, drawn.values, drawn.block_held)
     places = jnp.asarray(drawn.places.astype(np.int32))
     waiting = backend.device == "cpu"

@@ -13,13 +13,18 @@ from deepbench_ops.backends.jax_backend.device import JaxDevice
 from deepbench_ops.problems.conv import Conv
 
 AXES = {"published": ("NCHW", "OIHW", "NCHW"), "channels_last": ("NHWC", "OHWI", "NHWC")}
+"""Order of the axes of images, filters and output, by layout."""
+
 ROUTE = "jax.jit of lax.conv_general_dilated"
 
 
 def function(
     backend: JaxDevice, problem: Conv, drawn: ConvInputs, precision: str, operation: str
 ) -> Function:
-    """Return one pass; sums of int8 are int32. Gradients are transposes of the linear pass."""
+    """Return one pass, with int32 sums for int8.
+
+    The gradients are the transposes of the forward pass, which is linear in each operand.
+    """
     p, last = problem, backend.layout == "channels_last"
     options: dict[str, Any] = {
         "window_strides": (p.stride_h, p.stride_w),
@@ -30,7 +35,7 @@ def function(
     }
 
     def array(values: np.ndarray) -> Any:
-        return backend.array(conv.channels_inside(values) if last else values, precision)
+        return backend.array(conv.channels_last_copy(values) if last else values, precision)
 
     def convolve(images: Any, filters: Any) -> Any:
         return lax.conv_general_dilated(images, filters, **options)

@@ -15,7 +15,7 @@ from deepbench_ops.problems.cross_entropy import CrossEntropy
 def function(
     backend: JaxDevice, problem: CrossEntropy, drawn: Operands, precision: str, operation: str
 ) -> Function:
-    """Return a pass."""
+    """Return the forward or backward pass, with its operands bound."""
 
     def loss(logits: Any, targets: Any) -> Any:
         found = jnp.take_along_axis(jax.nn.log_softmax(logits), targets[:, None], axis=-1)

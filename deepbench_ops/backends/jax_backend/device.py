@@ -1,4 +1,4 @@
-"""jax on one device, without the kernels: arrays, compiling, threads, memory and versions."""
+"""jax on one device: arrays, compilation, threads, memory and versions."""
 
 import os
 from collections.abc import Callable
@@ -30,14 +30,15 @@ DTYPES = {
 }
 
 THREADS_VARIABLE = "NPROC"
-"""XLA's pool on the CPU has so many threads, or as many as there are processors."""
+"""Environment variable with the number of threads of XLA's pool on the CPU; without it the pool has
+a thread for each processor."""
 
 RESERVE_VARIABLE = "XLA_PYTHON_CLIENT_PREALLOCATE"
-"""jax takes three quarters of a GPU's memory at its first operation unless this is false: two
-processes that are compared, or the yardstick, would not fit next to each other."""
+"""Environment variable that is set to false. Otherwise jax takes three quarters of a GPU's memory at
+its first operation, which leaves too little for a second process or the yardstick."""
 
 _pool: list[int] = []
-"""The threads of the pool, once it has been made; a process makes it once."""
+"""The number of threads of the pool, or empty before the pool exists; a process has one pool."""
 
 
 class JaxDevice(Backend):
@@ -51,26 +52,26 @@ class JaxDevice(Backend):
         self.device = device
         os.environ.setdefault(RESERVE_VARIABLE, "false")
         if device != "cpu":
-            _demand_gpu()
-        elif os.environ.get(DEVICE.variable) == "cpu":  # no other will be asked of this process
+            _require_gpu()
+        elif os.environ.get(DEVICE.variable) == "cpu":  # this process uses no other device
             jax.config.update("jax_platforms", "cpu")
 
     @classmethod
     def builder_in(cls, module: ModuleType) -> Builder:
-        """Return the builder of kernels in a module of a family."""
+        """Return the builder of kernels that a family's module defines."""
         return functional.builder_in(module)
 
     def build(
         self, problem: Problem, precision: str, operation: str = "forward", seed: int = 0
     ) -> Kernel:
-        """Prepare a kernel; tf32 only on a GPU."""
+        """Prepare a kernel as `Backend.build` does; raise Unsupported for tf32 on the CPU."""
         if precision == "tf32" and self.device == "cpu":
             raise Unsupported("tf32 exists only on NVIDIA GPUs, not on cpu")
         return super().build(problem, precision, operation, seed)
 
     @cached_property
     def _place(self) -> Any:
-        """The device, whose client makes its threads when it is first asked for."""
+        """jax's object for the device; its first use starts the threads of XLA's pool."""
         found = jax.devices(self.device)[0]
         if found.platform != jax.default_backend():  # such as the processor next to a GPU
             jax.config.update("jax_default_device", found)
@@ -83,21 +84,21 @@ class JaxDevice(Backend):
         return jax.device_put(values.astype(DTYPES[precision], copy=False), self._place)
 
     def arrays(self, precision: str, *values: np.ndarray) -> tuple[Any, ...]:
-        """Return several."""
+        """Return several arrays, each as `array` returns it."""
         return tuple(self.array(each, precision) for each in values)
 
     def compiled(
         self, function: Callable[..., Any], operands: tuple[Any, ...]
     ) -> Callable[[], Call]:
-        """Return what compiles `function` for `operands`: see `functional.Function`.
+        """Return a function that compiles `function` for `operands`; see `functional.Function`.
 
-        On the cpu a call waits for its output: jax would run several at once. On a GPU it only
-        enqueues.
+        On the CPU a call waits for its output, since jax would otherwise run several calls at once.
+        On a GPU it only enqueues the operation.
         """
         waiting = self.device == "cpu"
 
         def compile_it() -> Call:
-            # A new function each time: jax remembers by identity what it has compiled.
+            # A new function each time, since jax caches compiled functions by identity.
             jitted = jax.jit(lambda *given: function(*given))
 
             def call() -> Any:
@@ -107,26 +108,27 @@ class JaxDevice(Backend):
             def implementation() -> str:
                 return xla_names.of(jitted.lower(*operands).compile().as_text() or "")
 
-            return functional.named(call, implementation)
+            return functional.with_implementation(call, implementation)
 
         return compile_it
 
     def wait(self, output: Any) -> None:
-        """Return once an output is there."""
+        """Return once an output is complete."""
         jax.block_until_ready(output)
 
     def precision_of_products(self, precision: str) -> Any:
-        """Return jax's setting that keeps products to the precision, where hardware offers less."""
+        """Return jax's precision setting for products: hardware must not use fewer bits than the
+        precision has."""
         return jax.lax.Precision.DEFAULT if precision == "tf32" else jax.lax.Precision.HIGHEST
 
     def lacks(self, error: Exception) -> bool:
-        """Return whether jax or XLA says that it has no such operation."""
+        """Return whether `error` is a report of jax or XLA that the operation does not exist."""
         said = str(error)
         worded = "UNIMPLEMENTED" in said or "is not supported by dot_general" in said
         return worded or isinstance(error, NotImplementedError)
 
     def memory_available(self) -> float:
-        """Return what the device's allocator, or else the system, says is free."""
+        """Return the free memory in bytes: of the system for the CPU, of the allocator for a GPU."""
         if self.device == "cpu":
             return available()
         figures = self._place.memory_stats() or {}
@@ -135,23 +137,27 @@ class JaxDevice(Backend):
         return float(figures["bytes_limit"] - figures.get("bytes_in_use", 0))
 
     def threads(self) -> int:
-        """Return the size of XLA's pool on the CPU, as it is or will be made."""
+        """Return the number of threads of XLA's pool on the CPU, which may not exist yet."""
         if _pool:
             return _pool[0]
         asked = os.environ.get(THREADS_VARIABLE, "")
         return int(asked) if asked.isdigit() else len(os.sched_getaffinity(0))
 
     def set_threads(self, count: int) -> None:
-        """Settle the size of the pool that is made with the first operation; no other later."""
+        """Set the number of threads of the pool, which the first operation creates.
+
+        Raises Unsupported where a pool with another number exists.
+        """
         if _pool and _pool[0] != count:
             raise Unsupported(
-                f"jax has made its pool of {_pool[0]} threads and keeps it: for {count} start"
-                " a new process"
+                f"jax already runs with {_pool[0]} threads and cannot change them: start a new"
+                f" process for {count} threads"
             )
         os.environ[THREADS_VARIABLE] = str(count)
 
     def versions(self) -> dict[str, str]:
-        """Return jax, jaxlib, numpy, the threads of XLA's pool, and on a GPU its name."""
+        """Return the versions of jax, jaxlib and numpy, the number of threads of XLA's pool, and,
+        for a GPU, its name and runtime."""
         import jaxlib.version
 
         found = {
@@ -167,7 +173,7 @@ class JaxDevice(Backend):
         return found
 
 
-def _demand_gpu() -> None:
+def _require_gpu() -> None:
     try:
         jax.devices("cuda")
     except RuntimeError:

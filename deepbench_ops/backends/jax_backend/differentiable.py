@@ -1,8 +1,8 @@
-"""Functions of jax and their gradients, each compiled alone.
+"""Functions of jax and their gradients, each compiled on its own.
 
-A gradient is compiled from the operands and the gradient that arrives: values on the way, such as
-the mean of a row, are made again, as jax does where a memory-bound pass is made again rather than
-kept. Where a family asks to keep them, as products of matrices are, they are operands.
+A gradient is compiled as a function of the operands and of the output's gradient. It computes
+intermediate values again, such as the mean of a row, which is cheap for memory-bound operations.
+With `keeping`, as for matrix products, the intermediate values of a forward pass are operands.
 """
 
 from collections.abc import Callable
@@ -28,9 +28,11 @@ def function(
     route: str,
     keeping: bool = False,
 ) -> Function:
-    """Return a pass of `compute`, which takes the operands by their names.
+    """Return the forward pass `compute`, or its backward pass, with the operands bound.
 
-    keeping: whether a backward pass starts from what its forward pass has left.
+    compute: function that takes the operands by their names. route: description of it for the
+    record. keeping: whether a backward pass starts from the intermediate values of a forward pass
+    that ran before.
     """
     family = families.module_of(problem)
     given = arrays(backend, drawn, precision, operation)
@@ -66,7 +68,7 @@ def function(
 
 
 def arrays(backend: JaxDevice, drawn: Operands, precision: str, operation: str) -> dict[str, Any]:
-    """Return the operands on the device: numbers in the precision, integers as 32 bits."""
+    """Return the operands on the device by name: numbers in the precision, integers as int32."""
     return {
         name: backend.array(values, "int32" if values.dtype.kind in "iu" else precision)
         for name, values in drawn.of(operation).items()
@@ -81,7 +83,7 @@ def _backward(
     gradient: Any,
     keeping: bool,
 ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """Return the function of a backward pass, and its operands."""
+    """Return a function that computes the backward pass, and its operands."""
     if keeping:
         _, pull = jax.vjp(lambda *given: compute(**others, **_named(wanted, given)), *leaves)
         kept, tree = jax.tree_util.tree_flatten(pull)

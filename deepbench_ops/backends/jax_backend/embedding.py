@@ -15,9 +15,9 @@ from deepbench_ops.problems.embedding import Embedding
 def function(
     backend: JaxDevice, problem: Embedding, drawn: Operands, precision: str, operation: str
 ) -> Function:
-    """Return a pass; Unsupported for gradients in 16 bits."""
+    """Return the forward or backward pass; raise Unsupported for gradients in 16 bits."""
     if operation == "backward" and precision != "float32":
-        raise Unsupported(f"jax adds up gradients of a row in {precision}, not in 32 bits")
+        raise Unsupported(f"jax adds up the gradients of a row in {precision}, not in 32 bits")
 
     def look_up(table: Any, tokens: Any) -> Any:
         return jnp.take(table, tokens, axis=0)

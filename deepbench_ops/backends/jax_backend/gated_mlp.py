@@ -15,7 +15,7 @@ from deepbench_ops.problems.gated_mlp import GatedMlp
 def function(
     backend: JaxDevice, problem: GatedMlp, drawn: Operands, precision: str, operation: str
 ) -> Function:
-    """Return a pass."""
+    """Return the forward or backward pass, with its operands bound."""
     silu = problem.activation == "swiglu"
     exactness = backend.precision_of_products(precision)
 

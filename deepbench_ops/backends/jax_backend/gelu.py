@@ -15,7 +15,7 @@ from deepbench_ops.problems.gelu import Gelu
 def function(
     backend: JaxDevice, problem: Gelu, drawn: Operands, precision: str, operation: str
 ) -> Function:
-    """Return a pass."""
+    """Return the forward or backward pass, with its operands bound."""
 
     def exact_form(x: Any) -> Any:
         return jax.nn.gelu(x.astype(jnp.float32), approximate=False).astype(x.dtype)

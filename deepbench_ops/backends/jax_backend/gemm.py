@@ -1,7 +1,8 @@
 """C + A·B in jax: a dot_general and an addition, compiled together.
 
-jax's arrays are row-major, so it is the transposed product: C^T + op(B)^T·op(A)^T with the
-operands as they are stored, their transposes being part of the product and not of the data.
+jax's arrays are row-major. The kernel therefore computes the transposed product,
+C^T + op(B)^T·op(A)^T, of the operands in their memory order; transposes are options of the product
+and no data is moved.
 """
 
 from typing import Any
@@ -19,8 +20,8 @@ from deepbench_ops.problems.gemm import Gemm
 def function(
     backend: JaxDevice, problem: Gemm, drawn: GemmInputs, precision: str, operation: str
 ) -> Function:
-    """Return the product; sums of int8 are int32."""
-    stored = gemm.stored(problem, drawn)
+    """Return the product, with int32 sums for int8."""
+    stored = gemm.row_major(problem, drawn)
     b, a = backend.arrays(precision, stored.b, stored.a)
     c = backend.array(stored.c, precision if precision != "int8" else "int32")
     dimensions = (

@@ -24,7 +24,10 @@ def function(
     precision: str,
     operation: str,
 ) -> Function:
-    """Return one pass. Gradients are transposes of the linear pass."""
+    """Return one pass.
+
+    The gradients are the transposes of the forward pass, which is linear in each operand.
+    """
     p = problem
     options: dict[str, Any] = {
         "window_strides": (p.stride, p.stride),
@@ -35,7 +38,7 @@ def function(
     }
 
     def array(values: np.ndarray) -> Any:
-        return backend.array(conv.channels_inside(values), precision)
+        return backend.array(conv.channels_last_copy(values), precision)
 
     def convolve(images: Any, filters: Any) -> Any:
         return lax.conv_general_dilated(images, filters, **options)

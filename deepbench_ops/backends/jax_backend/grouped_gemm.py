@@ -1,4 +1,4 @@
-"""Grouped products in jax: lax.ragged_dot_general, ragged in rows or in what is summed."""
+"""Grouped products in jax: lax.ragged_dot_general, with groups of rows or of summed terms."""
 
 from typing import Any
 
@@ -17,15 +17,15 @@ CONTRACTED = {
     "backward_input": ((1,), (1,)),
     "backward_weight": ((0,), (0,)),
 }
-"""Dimensions that are summed over, of the rows and of the other operand."""
+"""Dimensions that are summed over, of the first and of the second operand, by operation."""
 
 
 def function(
     backend: JaxDevice, problem: GroupedGemm, drawn: GroupedInputs, precision: str, operation: str
 ) -> Function:
-    """Return one operation; Unsupported for releases without ragged_dot_general."""
+    """Return one operation; raise Unsupported for releases without ragged_dot_general."""
     if not hasattr(lax, "ragged_dot_general"):
-        raise Unsupported("this jax has no lax.ragged_dot_general")
+        raise Unsupported("this release of jax has no lax.ragged_dot_general")
     weights = operation == "backward_weight"
     numbers = lax.RaggedDotDimensionNumbers(
         dot_dimension_numbers=(CONTRACTED[operation], ((), ())),

@@ -16,7 +16,7 @@ from deepbench_ops.problems.layer_norm import LayerNorm
 def function(
     backend: JaxDevice, problem: LayerNorm, drawn: Operands, precision: str, operation: str
 ) -> Function:
-    """Return a pass."""
+    """Return the forward or backward pass, with its operands bound."""
     route = "(x - jnp.mean(x)) * lax.rsqrt(jnp.var(x) + eps) * w + b in float32"
 
     def normalise(x: Any, weight: Any, bias: Any) -> Any:

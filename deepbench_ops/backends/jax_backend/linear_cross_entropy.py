@@ -17,9 +17,9 @@ from deepbench_ops.problems.selections import FUSED
 def function(
     backend: JaxDevice, problem: LinearCrossEntropy, drawn: Operands, precision: str, operation: str
 ) -> Function:
-    """Return a pass; Unsupported for the fused ones."""
+    """Return the forward or backward pass; raise Unsupported for the fused operations."""
     if operation.startswith(FUSED):
-        raise Unsupported("jax has no operation for both, only what its compiler makes of the two")
+        raise Unsupported("jax has no single operation for linear layer and cross-entropy")
     exactness = backend.precision_of_products(precision)
 
     def loss(x: Any, weight: Any, targets: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Linear layers in jax: a dot_general each, compiled, with transposes as part of the product."""
+"""Linear layers in jax: a compiled dot_general, with transposes as options of the product."""
 
 from typing import Any
 

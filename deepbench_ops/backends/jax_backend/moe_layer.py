@@ -18,9 +18,9 @@ from deepbench_ops.problems.moe_layer import MoeLayer
 def function(
     backend: JaxDevice, problem: MoeLayer, drawn: MoeInputs, precision: str, operation: str
 ) -> Function:
-    """Return a pass of the layer; Unsupported for releases without ragged_dot_general."""
+    """Return the forward or backward pass; raise Unsupported without ragged_dot_general."""
     if not hasattr(lax, "ragged_dot_general"):
-        raise Unsupported("this jax has no lax.ragged_dot_general")
+        raise Unsupported("this release of jax has no lax.ragged_dot_general")
     by_expert = lax.RaggedDotDimensionNumbers(
         dot_dimension_numbers=(((1,), (2,)), ((), ())),
         lhs_ragged_dimensions=[0],

@@ -1,6 +1,6 @@
-"""Steps of SGD, AdamW and Muon in jax: one compiled program for all tensors, state given away.
+"""Steps of SGD, AdamW and Muon in jax: one compiled program for all tensors, with donated state.
 
-jax has no optimisers of its own; the expressions are those that its users write without another
+jax has no optimisers of its own. The expressions are those that users write without another
 library.
 """
 
@@ -38,7 +38,7 @@ from deepbench_ops.problems.optimizer_step import NEWTON_SCHULZ_STEPS, Optimizer
 def build(
     backend: JaxDevice, problem: OptimizerStep, precision: str, operation: str, seed: int
 ) -> Kernel:
-    """Prepare a step; Unsupported for the settings of torch's optimisers."""
+    """Prepare a step; raise Unsupported for the variants that only torch's optimisers have."""
     if operation != "step":
         raise Unsupported("jax has one way to step: a compiled program for all tensors")
     drawn = family.inputs(problem, precision, seed)
@@ -95,7 +95,7 @@ def build(
 def _tensors(
     backend: JaxDevice, problem: OptimizerStep, precision: str, drawn: Operands, name: str
 ) -> list[Any]:
-    """Return a new array on the device for each of the tensors of that name."""
+    """Return the tensors of operand `name`, each in a new array on the device."""
     shape = (problem.width,) if problem.height == 1 else (problem.height, problem.width)
     return [backend.array(each.reshape(shape).copy(), precision) for each in drawn[name]]
 
@@ -115,7 +115,7 @@ def _adamw(time: Any, gradient: Any, parameter: Any, first: Any, second: Any) ->
 
 
 def _corrected(beta: float, time: Any) -> Any:
-    """Return 1 - beta to the power of time, without the loss of digits of that difference."""
+    """Return 1 - beta ** time, computed without the cancellation of digits in that difference."""
     return -jnp.expm1(time * log(beta))
 
 
@@ -129,8 +129,11 @@ def _muon(time: Any, gradient: Any, parameter: Any, momentum: Any) -> tuple[Any,
 
 
 def _orthogonal(update: Any) -> Any:
-    """Return Muon's Newton-Schulz iteration of a matrix: products of bfloat16, added in float32,
-    since a bfloat16 has two digits of the polynomial's coefficients."""
+    """Return a matrix after Muon's Newton-Schulz iteration.
+
+    Products of bfloat16 are added up in float32, because the coefficients of the polynomial have
+    only two digits in bfloat16.
+    """
     a, b, c = COEFFICIENTS
     narrow, wide = jnp.bfloat16, jnp.float32
     product = partial(jnp.matmul, preferred_element_type=wide)
@@ -149,5 +152,5 @@ STEPS: dict[str, Callable[..., tuple[Any, ...]]] = {
     "adamw": _adamw,
     "muon": _muon,
 }
-"""Functions of the number of the step, gradient, parameter and state, by algorithm; each returns
-the new parameter and state."""
+"""Step by algorithm: a function of step number, gradient, parameter and state that returns the new
+parameter and state."""

@@ -1,4 +1,4 @@
-"""Quantising in jax: largest magnitudes, quotients and casts, compiled together."""
+"""Quantisation in jax: largest magnitudes, quotients and casts, compiled together."""
 
 from typing import Any
 
@@ -22,12 +22,15 @@ def function(
     precision: str,
     operation: str,
 ) -> Function:
-    """Return quantising, with or without the norm before it."""
+    """Return the quantisation, for norm_forward with the norm before it.
+
+    Raises Unsupported for releases without a type for 4-bit numbers.
+    """
     kind, across = family.KINDS[precision], BLOCKS[precision] or problem.n
     narrow = {"int8": jnp.int8, "fp8": jnp.float8_e4m3fn}.get(kind)
     narrow = narrow or getattr(jnp, "float4_e2m1fn", None)
     if narrow is None:
-        raise Unsupported("this jax has no float4_e2m1fn")
+        raise Unsupported("this release of jax has no float4_e2m1fn")
     largest = formats.LARGEST[kind]
     blocks = (problem.m, problem.n // across, across)
 

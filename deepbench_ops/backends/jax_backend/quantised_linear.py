@@ -17,7 +17,7 @@ from deepbench_ops.problems.precision import result_type
 from deepbench_ops.problems.quantised_linear import QuantisedLinear
 
 BY_ROWS = (((1,), (1,)), ((), ()))
-"""Dimensions of x·Wᵀ."""
+"""Dimensions over which x·Wᵀ is summed, for dot_general."""
 
 
 def function(
@@ -27,7 +27,7 @@ def function(
     precision: str,
     operation: str,
 ) -> Function:
-    """Return one layer, operands bound."""
+    """Return the layer of an operation, with its operands bound."""
     if operation == "fused_forward":
         raise Unsupported("jax has no layer that quantises its activations")
     if operation == "dequantised_forward":
@@ -59,7 +59,7 @@ def _dequantised(backend: JaxDevice, drawn: QuantisedLinearInputs, precision: st
     kept = result_type(precision)
     exactness = backend.precision_of_products(kept)
     weights, widen_weights = _narrow(backend, drawn.w, kept)
-    if precision in family.OF_ACTIVATIONS:
+    if precision in family.ACTIVATION_SCHEMES:
         x, widen_x = _narrow(backend, drawn.quantised_activations, kept)
     else:
         x, widen_x = (backend.array(drawn.activations, kept),), lambda values: values
@@ -78,7 +78,7 @@ def _dequantised(backend: JaxDevice, drawn: QuantisedLinearInputs, precision: st
 
 
 def _narrow(backend: JaxDevice, operand: Quantised, kept: str) -> tuple[tuple[Any, ...], Any]:
-    """Return an operand's arrays, and the function of them that returns it widened."""
+    """Return the arrays of a quantised operand, and a function of them that dequantises them."""
     rows, columns = operand.codes.shape
     four = operand.kind in ("int4", "fp4")
     stored = packed_pairs(operand.codes) if four else operand.codes

@@ -16,7 +16,7 @@ from deepbench_ops.problems.rms_norm import RmsNorm
 def function(
     backend: JaxDevice, problem: RmsNorm, drawn: Operands, precision: str, operation: str
 ) -> Function:
-    """Return a pass."""
+    """Return the forward or backward pass, with its operands bound."""
     route = "x * lax.rsqrt(jnp.mean(x * x) + eps) * w in float32"
 
     def normalise(x: Any, weight: Any) -> Any:

@@ -20,9 +20,10 @@ from deepbench_ops.problems.rnn import Rnn
 def function(
     backend: JaxDevice, problem: Rnn, drawn: RnnInputs, precision: str, operation: str
 ) -> Function:
-    """Return a published pass; jax has no layer of its own but on NVIDIA's GPUs."""
+    """Return a published pass; raise Unsupported for fused layers, which jax has on NVIDIA GPUs
+    only."""
     if operation.startswith("fused"):
-        raise Unsupported("jax has no recurrent layer of its own, only what its users write")
+        raise Unsupported("jax has no recurrent layer of its own: users write the steps")
     make = _forward if operation == "forward" else _backward
     return make(backend, drawn, precision)
 

@@ -14,7 +14,7 @@ from deepbench_ops.problems.rope import Rope
 def function(
     backend: JaxDevice, problem: Rope, drawn: Operands, precision: str, operation: str
 ) -> Function:
-    """Return a pass."""
+    """Return the forward or backward pass, with its operands bound."""
 
     def turned(x: Any, cosines: Any, sines: Any) -> Any:
         first, second = jnp.split(x, 2, axis=-1)

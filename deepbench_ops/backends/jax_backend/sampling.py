@@ -16,7 +16,7 @@ from deepbench_ops.problems.sampling import Sampling
 def function(
     backend: JaxDevice, problem: Sampling, drawn: Operands, precision: str, operation: str
 ) -> Function:
-    """Return the one operation; its key, and so its sample, is the same in every call."""
+    """Return the sampling; its random key, and so its sample, is the same in every call."""
 
     def sample(probabilities: Any, key: Any) -> Any:
         columns = jnp.argsort(-probabilities, axis=-1)

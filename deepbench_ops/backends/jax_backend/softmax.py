@@ -15,7 +15,7 @@ from deepbench_ops.problems.softmax import Softmax
 def function(
     backend: JaxDevice, problem: Softmax, drawn: Operands, precision: str, operation: str
 ) -> Function:
-    """Return a pass."""
+    """Return the forward or backward pass, with its operands bound."""
 
     def over_rows(x: Any) -> Any:
         return jax.nn.softmax(x.astype(jnp.float32), axis=-1).astype(x.dtype)

@@ -1,8 +1,8 @@
-"""C = op(A)·op(B) with A in jax's compressed rows, the dense product, the conversion.
+"""C = op(A)·op(B) with A in jax's compressed rows, the dense product, and the conversion.
 
-`jax.experimental.sparse` says of itself that it is a reference implementation. Newer releases have
-a loop of their own for float32 on the cpu; else a product is a gather, a multiplication and a
-scatter, which adds up in the precision of the values.
+The documentation of `jax.experimental.sparse` calls it a reference implementation. Newer releases
+have a loop for float32 on the CPU. Otherwise a product is a gather, a multiplication and a scatter,
+which adds up in the precision of the values.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from jax.experimental import sparse
 
 from deepbench_ops.backends.families.sparse_gemm import (
     SparseInputs,
-    laid_out,
+    concatenated,
     layout_note,
     layout_of_a,
     layout_of_b,
@@ -31,11 +31,15 @@ NARROW = "jax adds up the products of compressed rows in the precision of their 
 def function(
     backend: JaxDevice, problem: SparseGemm, drawn: SparseInputs, precision: str, operation: str
 ) -> Function:
-    """Return one of the three operations, in float32: the other precisions cannot be added up."""
+    """Return one of the three operations.
+
+    Raises Unsupported for other precisions than float32, whose sums would be inexact, and for a
+    transposed A.
+    """
     if precision != "float32":
         raise Unsupported(f"{NARROW}, which for {precision} is too narrow")
     if problem.a_transposed:
-        raise Unsupported("jax turns transposed compressed rows into new ones in every call")
+        raise Unsupported("jax converts transposed compressed rows to new ones in every call")
     return _MAKERS[operation](backend, problem, drawn)
 
 
@@ -63,7 +67,7 @@ def _product(backend: JaxDevice, problem: SparseGemm, drawn: SparseInputs) -> Fu
 
 
 def _dense_product(backend: JaxDevice, problem: SparseGemm, drawn: SparseInputs) -> Function:
-    """As for GEMM the transposed product of the operands as they are stored."""
+    """Return the transposed product of the operands in their memory order, as for GEMM."""
     a = backend.array(drawn.a.dense().T, "float32")
     stored = drawn.b if problem.b_transposed else drawn.b.T
     b = backend.array(stored, "float32")
@@ -91,7 +95,7 @@ def _conversion(backend: JaxDevice, problem: SparseGemm, drawn: SparseInputs) ->
         return made.indptr, made.indices, made.data
 
     def read(output: Any) -> np.ndarray:
-        return laid_out(drawn.a, *(np.asarray(part) for part in output))
+        return concatenated(drawn.a, *(np.asarray(part) for part in output))
 
     return Function(
         compile=backend.compiled(convert, (dense,)),

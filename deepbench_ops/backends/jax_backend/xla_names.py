@@ -1,4 +1,4 @@
-"""The code that XLA calls for a compiled function, by the text of the optimised program."""
+"""Names of the library code that a function compiled by XLA calls, from the program's text."""
 
 import re
 
@@ -6,13 +6,14 @@ TARGETS = re.compile(
     r'custom_call_target="(?P<call>[^"]+)"|"kind":"(?P<fusion>__[^"]+)"'
     r"|[\]})] (?P<own>dot|convolution)\("
 )
-"""Calls of a library, fusions that a library computes, and products of XLA's own code."""
+"""Matches of library calls, of fusions that a library computes, and of XLA's own products."""
 
 
 def of(program: str) -> str:
-    """Return libraries and products in the order in which they first appear, as "xla __ynn_fusion".
+    """Return the names of libraries, or else of XLA's own products, such as "xla __ynn_fusion".
 
-    Products inside of a library's fusion are that library's. "" for a program with neither.
+    Names are in the order of their first use. XLA's own products are left out where a library is
+    called, since they may be inside the library's fusion. "" for a program with neither.
     """
     found = dict.fromkeys(match.group(match.lastgroup or 0) for match in TARGETS.finditer(program))
     libraries = [name for name in found if name not in ("dot", "convolution")]

@@ -15,7 +15,7 @@ from deepbench_ops.problems.conv import Conv
 def function(
     backend: MindSporeDevice, problem: Conv, drawn: ConvInputs, precision: str, operation: str
 ) -> Function:
-    """Return one pass in floating point."""
+    """Return one pass; raise Unsupported for int8."""
     if precision == "int8":
         raise Unsupported("mindspore has no convolution of int8 on the cpu")
     p = problem

@@ -1,4 +1,4 @@
-"""MindSpore on the CPU, without the kernels: tensors, calls that wait, threads and versions."""
+"""MindSpore on the CPU: tensors, calls that wait for their output, threads and versions."""
 
 import os
 from collections.abc import Callable
@@ -17,6 +17,7 @@ DTYPES = {
     "int32": ms.int32,
 }
 LACKING_WORDS = ("Unsupported op", "not support", "Select CPU operator", "Can not select")
+"""Parts of MindSpore's messages about operations that it does not have."""
 
 
 class MindSporeDevice(CpuBackend):
@@ -28,16 +29,16 @@ class MindSporeDevice(CpuBackend):
         "tf32": NO_TF32,
         "bfloat16": "mindspore has no product of bfloat16 on the cpu",
     }
-    nchw_alone = "mindspore convolves NCHW alone on the cpu"
+    nchw_alone = "mindspore has convolutions in NCHW only on the cpu"
 
     @cached_property
     def _ready(self) -> bool:
-        """Choose device and threads, before the first tensor.
+        """Choose device and threads, before the first tensor; always True.
 
-        MindSpore has a thread for each processor that it may run on, whatever its settings. Its
-        runtime comes into being with the first operation, and the first time that it is asked to
-        wait, it returns at once: the next call would be timed with the one before. So the first
-        operation, and the first waiting, are for none of ours.
+        MindSpore starts a thread for each processor that the process may use, whatever its
+        settings. Its runtime starts with the first operation, and the first `synchronize` returns
+        at once, without waiting. So this property runs an operation and waits once, before any
+        call is timed.
         """
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: self.settle_threads()])
         ms.set_device("CPU")
@@ -57,11 +58,12 @@ class MindSporeDevice(CpuBackend):
         return ms.Tensor(np.ascontiguousarray(values), DTYPES[precision])
 
     def tensors(self, precision: str, *values: np.ndarray) -> tuple[Any, ...]:
-        """Return several."""
+        """Return several tensors, each as `tensor` returns it."""
         return tuple(self.tensor(each, precision) for each in values)
 
     def called(self, function: Callable[..., Any], operands: tuple[Any, ...]) -> Callable[[], Call]:
-        """Return what calls `function` on `operands` and waits for its output."""
+        """Return a function that returns a call of `function` on `operands`; see
+        `functional.Function.compile`. The call waits for its output."""
         synchronise = ms.runtime.synchronize
 
         def call() -> Any:
@@ -72,11 +74,11 @@ class MindSporeDevice(CpuBackend):
         return lambda: call
 
     def lacks(self, error: Exception) -> bool:
-        """Return whether MindSpore says that it has no such operation for a type."""
+        """Return whether `error` is MindSpore's report of a missing operation or type."""
         return any(words in str(error) for words in LACKING_WORDS)
 
     def versions(self) -> dict[str, str]:
-        """Return mindspore, numpy and the threads of its runtime."""
+        """Return the versions of mindspore and numpy, and the number of threads."""
         return {
             "framework": f"mindspore {ms.__version__}",
             "mindspore": str(ms.__version__),

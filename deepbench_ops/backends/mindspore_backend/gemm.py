@@ -1,6 +1,7 @@
 """C + A·B in MindSpore: MatMul with its transposes, and an addition.
 
-Tensors are row-major, so it is the transposed product of the operands as they are stored.
+Tensors are row-major. The kernel therefore computes the transposed product of the operands in their
+memory order.
 """
 
 from typing import Any
@@ -18,10 +19,10 @@ from deepbench_ops.problems.gemm import Gemm
 def function(
     backend: MindSporeDevice, problem: Gemm, drawn: GemmInputs, precision: str, operation: str
 ) -> Function:
-    """Return the product in floating point."""
+    """Return the product; raise Unsupported for int8."""
     if precision == "int8":
         raise Unsupported("mindspore adds up its products of int8 in 8 bits on the cpu")
-    stored = gemm.stored(problem, drawn)
+    stored = gemm.row_major(problem, drawn)
     multiply = ops.MatMul(transpose_a=problem.b_transposed, transpose_b=problem.a_transposed)
 
     def product(b: Any, a: Any, c: Any) -> Any:

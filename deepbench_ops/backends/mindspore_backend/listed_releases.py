@@ -1,4 +1,4 @@
-"""Which releases of MindSpore are listed, and what their environments hold next to it."""
+"""Rule for the listed releases of MindSpore and their companions."""
 
 from deepbench_ops.backends.listing_rule import ALWAYS, Rule
 

@@ -1,7 +1,7 @@
 """Training steps of a paper's networks in MindSpore.
 
-The truth of a small twin is torch's loss and gradients in float64 (`models.twin_steps`); that of
-the network itself is the loss of a forward pass alone.
+The reference of a small twin is torch's loss and gradients in float64 (`models.twin_steps`). The
+reference of the network itself is the loss of a separate forward pass.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ import mindspore as ms
 import numpy as np
 
 from deepbench_ops.backends.assembly import Prepared, assemble
-from deepbench_ops.backends.families.model import ENTRIES, GRADIENTS, ModelJudge, StepErrors
+from deepbench_ops.backends.families.model import ENTRIES, GRADIENTS, ModelReference, TrainingStepReference
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.mindspore_backend.device import MindSporeDevice
 from deepbench_ops.errors import Unsupported
@@ -21,31 +21,33 @@ from deepbench_ops.models.catalogue import RECIPE_NOTES, network
 from deepbench_ops.models.mindspore.training import RECIPES, TrainingStep, filled, tensors
 from deepbench_ops.problems.model import Model
 
-OFF = 2e-5
-"""How far a loss may be off, as a part of it."""
+LOSS_TOLERANCE = 2e-5
+"""Allowed relative error of a loss."""
 
-DROPPED = 0.1
-"""The same with dropout, whose choice is drawn at each call."""
+DROPOUT_LOSS_TOLERANCE = 0.1
+"""Allowed relative difference of a loss with dropout, which is drawn again at each call."""
 
 
 def build(
     backend: MindSporeDevice, problem: Model, precision: str, operation: str, seed: int
 ) -> Kernel:
-    """Prepare a training step in float32."""
+    """Prepare a training step in float32; raise Unsupported for everything else."""
     if operation != "training_step":
-        raise Unsupported("in mindspore the paper's networks are trained, not served")
+        raise Unsupported("the networks in mindspore are measured in training, not in inference")
     if precision != "float32":
-        raise Unsupported("in mindspore the paper's networks are trained in float32 alone")
+        raise Unsupported("the networks in mindspore are trained in float32 only")
     if backend.layout != "published":
         raise Unsupported(backend.nchw_alone)
     known = network(problem.name)
     if known.recipe not in RECIPES:
         raise Unsupported(
-            f"{known.name} is trained by {RECIPE_NOTES[known.recipe]}, which is not written in"
-            " mindspore here"
+            f"{known.name} is trained by {RECIPE_NOTES[known.recipe]}, which this project has not"
+            " in mindspore"
         )
     if not problem.whole and (problem.batch, seed) != (twin_steps.BATCH, 0):
-        raise Unsupported(f"of twins, {twin_steps.BATCH} items of seed 0 are known")
+        raise Unsupported(
+            f"the reference of a small twin is recorded for {twin_steps.BATCH} items of seed 0 only"
+        )
     backend.settle()
     form = known.whole if problem.whole else known.small
     cell = filled(known, form, seed)
@@ -68,7 +70,7 @@ def build(
         loss = held[0].asnumpy().astype(np.float64).reshape(1)
         return loss if problem.whole else np.concatenate([loss, _entries(step.gradients)])
 
-    run()  # a long call is its own warm-up, and must not be what compiles
+    run()  # compiles now: a long kernel is timed from its first call on
     ms.runtime.synchronize()
     reset()
     prepared = Prepared(
@@ -76,7 +78,7 @@ def build(
         synchronise=ms.runtime.synchronize,
         reset=reset,
         output=result,
-        reference=WholeJudge(step, seed) if problem.whole else TwinJudge(problem.name),
+        reference=LossReference(step, seed) if problem.whole else TwinReference(problem.name),
         notes={
             "inputs": f"synthetic, seed {seed}",
             "layout": "published",
@@ -89,15 +91,15 @@ def build(
 
 
 def _entries(gradients: Sequence[ms.Tensor]) -> np.ndarray:
-    """Return some entries of some gradients, those that `models.twin_steps` has."""
+    """Return ENTRIES entries of each of GRADIENTS gradients, those in `models.twin_steps`."""
     places = np.linspace(0, len(gradients) - 1, GRADIENTS).astype(int)
     flat = [gradients[place].asnumpy().astype(np.float64).reshape(-1) for place in places]
     return np.concatenate([g[np.linspace(0, g.size - 1, ENTRIES).astype(int)] for g in flat])
 
 
 @dataclass(frozen=True)
-class TwinJudge(StepErrors):
-    """The loss and some gradients of the same step, in float64."""
+class TwinReference(TrainingStepReference):
+    """The recorded loss and gradients of a small twin's step, in float64."""
 
     name: str
 
@@ -107,8 +109,8 @@ class TwinJudge(StepErrors):
 
 
 @dataclass(frozen=True)
-class WholeJudge(ModelJudge):
-    """The loss of a forward pass alone, from the same weights."""
+class LossReference(ModelReference):
+    """The loss of a forward pass with the same weights."""
 
     step: TrainingStep
     seed: int
@@ -117,4 +119,5 @@ class WholeJudge(ModelJudge):
     def truth(self) -> tuple[np.ndarray, np.ndarray]:
         self.step.restart(self.seed)
         loss = self.step.loss().asnumpy().astype(np.float64).reshape(1)
-        return loss, np.maximum(abs(loss), 1.0) * (DROPPED if self.step.drops else OFF)
+        tolerance = DROPOUT_LOSS_TOLERANCE if self.step.drops else LOSS_TOLERANCE
+        return loss, np.maximum(abs(loss), 1.0) * tolerance

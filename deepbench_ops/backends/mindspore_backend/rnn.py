@@ -26,7 +26,7 @@ FUNCTIONS = Functions(
 def function(
     backend: MindSporeDevice, problem: Rnn, drawn: RnnInputs, precision: str, operation: str
 ) -> Function:
-    """Return a published pass."""
+    """Return a published pass; raise Unsupported for fused layers."""
     if operation.startswith("fused"):
         raise Unsupported("mindspore's own layers on the cpu are not measured yet")
     return (_forward if operation == "forward" else _backward)(backend, drawn, precision)

@@ -1,4 +1,4 @@
-"""The dense twin of a sparse product in MindSpore, whose sparse products fail on the cpu."""
+"""The dense product for comparison in MindSpore, whose sparse products fail on the CPU."""
 
 from mindspore import ops
 
@@ -16,7 +16,7 @@ def function(
     precision: str,
     operation: str,
 ) -> Function:
-    """Return the dense product."""
+    """Return the dense product; raise Unsupported for the other operations and for int8."""
     if operation != "dense_forward":
         raise Unsupported(
             "mindspore's products of compressed rows fail on the cpu (seen in 2.10.0)"

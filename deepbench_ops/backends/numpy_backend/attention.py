@@ -1,6 +1,6 @@
-"""Attention in numpy: two products, a softmax between them; and the gradients of the three.
+"""Attention in numpy: a product, a softmax and a product; and the gradients of q, k and v.
 
-All query heads of a head of keys are one matrix, so that each product is one call of np.matmul.
+All query heads that share a head of keys are one matrix, so each product is one call of np.matmul.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ import numpy as np
 from deepbench_ops.backends.assembly import Prepared, Values, assemble
 from deepbench_ops.backends.base import Backend
 from deepbench_ops.backends.families import attention
-from deepbench_ops.backends.families.attention import OF_K, OF_V, AttentionInputs
+from deepbench_ops.backends.families.attention import KEY_GRADIENT, VALUE_GRADIENT, AttentionInputs
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.backends.numpy_backend.precision import refuse_lacking
@@ -24,16 +24,16 @@ Arrays = dict[str, np.ndarray]
 def build(
     backend: Backend, problem: Attention, precision: str, operation: str, seed: int
 ) -> Kernel:
-    """Prepare attention or its gradients, in float32, or in float16 by way of it."""
+    """Prepare attention or its gradients, in float32, or in float16 computed in float32."""
     refuse_lacking(precision)
     if operation in FORCED:
-        raise Unsupported("numpy has no attention of its own: it is made of products and a softmax")
+        raise Unsupported("numpy has no attention of its own: users write products and a softmax")
     drawn = attention.inputs(problem, precision, seed)
     return prepared(backend, drawn, precision, operation)
 
 
 def prepared(backend: Backend, drawn: AttentionInputs, precision: str, operation: str) -> Kernel:
-    """Return the kernel of attention, of many queries or of a few, with these operands."""
+    """Return the kernel of attention, or of its gradients, with these operands."""
     problem = drawn.problem
     hidden = ~attention.mask(problem.sq, problem.skv) if problem.causal else None
     names = ("q", "k", "v", "gradient") if operation == "backward" else ("q", "k", "v")
@@ -44,7 +44,7 @@ def prepared(backend: Backend, drawn: AttentionInputs, precision: str, operation
     if operation == "backward":
         o, p = _forward(forward, hidden, problem)
         newest = LatestOutput(lambda: _backward(_widened(operands, forward), o, p, problem))
-        further = {OF_K: lambda: newest.output[1], OF_V: lambda: newest.output[2]}
+        further = {KEY_GRADIENT: lambda: newest.output[1], VALUE_GRADIENT: lambda: newest.output[2]}
     else:
         newest = LatestOutput(lambda: (_forward(_widened(operands, forward), hidden, problem)[0],))
     kind = operands["q"].dtype
@@ -71,7 +71,7 @@ def prepared(backend: Backend, drawn: AttentionInputs, precision: str, operation
 
 
 def _narrowing(newest: LatestOutput, kind: Any) -> Callable[[], None]:
-    """Return the call that rounds its outputs to a narrower type at its end."""
+    """Return a call that computes the outputs and then rounds them to the type `kind`."""
 
     def run() -> None:
         newest.run()
@@ -81,13 +81,14 @@ def _narrowing(newest: LatestOutput, kind: Any) -> Callable[[], None]:
 
 
 def _wide(values: np.ndarray, problem: Any) -> np.ndarray:
-    """Return float32 values, the query heads of a head of keys in a row: (b, hkv, tokens, size)."""
+    """Return float32 values grouped by head of keys, (b, hkv, rows, size); the rows are all tokens
+    of all query heads in the group."""
     grouped = values.reshape(problem.b, problem.hkv, -1, values.shape[-1])
     return grouped.astype(np.float32, copy=False)
 
 
 def _widened(operands: Arrays, wide: Arrays) -> Arrays:
-    """Return the operands in float32, converted again where they are of another type."""
+    """Return the operands in float32; those of another type are converted again."""
     for name, values in operands.items():
         if values.dtype != np.float32:
             np.copyto(wide[name], values.reshape(wide[name].shape))
@@ -95,7 +96,7 @@ def _widened(operands: Arrays, wide: Arrays) -> Arrays:
 
 
 def _by_head(values: np.ndarray, problem: Any) -> np.ndarray:
-    """Return an output of all queries with the axes (b, hq, sq, size)."""
+    """Return an output grouped by head of keys with the axes (b, hq, sq, size)."""
     return values.reshape(problem.b, problem.hq, problem.sq, values.shape[-1])
 
 

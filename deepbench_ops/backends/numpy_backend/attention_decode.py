@@ -1,4 +1,4 @@
-"""Attention of a decoding step in numpy: that of `attention`."""
+"""Attention of a decoding step in numpy, by the code for `attention`."""
 
 from deepbench_ops.backends.base import Backend
 from deepbench_ops.backends.families import attention_decode
@@ -11,7 +11,7 @@ from deepbench_ops.problems.attention_decode import AttentionDecode
 def build(
     backend: Backend, problem: AttentionDecode, precision: str, operation: str, seed: int
 ) -> Kernel:
-    """Prepare a step in float32, or in float16 by way of it."""
+    """Prepare a decoding step in float32, or in float16 computed in float32."""
     refuse_lacking(precision)
     drawn = attention_decode.inputs(problem, precision, seed)  # type: ignore[arg-type]
     return prepared(backend, drawn, precision, operation)

@@ -13,6 +13,7 @@ from deepbench_ops.backends.numpy_backend import loaded_blas
 from deepbench_ops.errors import Unsupported
 
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+"""Environment variables with the number of threads of BLAS libraries."""
 
 
 class NumpyBackend(Backend):
@@ -29,25 +30,26 @@ class NumpyBackend(Backend):
         return available()
 
     def threads(self) -> int | None:
-        """Return the BLAS's thread count; that of the environment where it cannot be asked."""
+        """Return the thread count of the BLAS library, or else that in the environment variables."""
         if self._blas is not None:
             return self._blas.threads()
         asked = [os.environ.get(name, "") for name in THREAD_VARIABLES]
         return next((int(text) for text in asked if text.isdigit()), None)
 
     def set_threads(self, count: int) -> None:
-        """Set the BLAS's thread count.
+        """Set the thread count of the BLAS library.
 
-        A BLAS that threadpoolctl does not know, such as Accelerate, takes it only from the
-        environment and before numpy is imported; then Unsupported is raised unless the
-        environment asked for `count` already.
+        A library that threadpoolctl does not know, such as Accelerate, reads its thread count from
+        the environment when numpy is imported. For such a library raise Unsupported, unless the
+        environment already says `count`.
         """
         if self._blas is not None:
             self._blas.set_threads(count)
         if self.threads() != count:
             raise Unsupported(
-                f"numpy's BLAS takes no new number of threads: for {count} set"
-                f" {', '.join(f'{name}={count}' for name in THREAD_VARIABLES)} before starting"
+                "numpy's BLAS library cannot change its number of threads: set"
+                f" {', '.join(f'{name}={count}' for name in THREAD_VARIABLES)} before the process"
+                " starts"
             )
 
     def implementation(self) -> str:
@@ -55,9 +57,10 @@ class NumpyBackend(Backend):
         return "" if self._blas is None else f"{self._blas.name} {self._blas.core()}".strip()
 
     def versions(self) -> dict[str, str]:
-        """Return numpy, scipy, blas (as built), blas_runtime (as loaded), blas_core (code path).
+        """Return numpy, scipy, blas (as built), blas_runtime (as loaded), blas_core (code path) and
+        blas_threads.
 
-        blas_core is absent where the library does not tell it, as MKL.
+        blas_core is absent where the library does not report it, as MKL.
         """
         found = {"framework": f"numpy {np.__version__}", "numpy": np.__version__}
         with suppress(PackageNotFoundError):
@@ -72,13 +75,14 @@ class NumpyBackend(Backend):
 
 
 def _built_with() -> str:
-    """Return name and version of the BLAS numpy was built with, as far as it says."""
+    """Return name and version of the BLAS library that numpy was built with, "unknown" if numpy
+    does not report it."""
     try:
         config: Any = np.show_config(mode="dicts")  # type: ignore[call-arg]
         blas = config["Build Dependencies"]["blas"]
         return f"{blas['name']} {blas['version']}"
     except (TypeError, KeyError):
-        # Before 1.26 there were no dicts, and no version; the libraries' names must do.
+        # numpy before 1.26 reports only the names of the libraries.
         legacy = vars(np).get("__config__")
         for section in ("blas_ilp64_opt_info", "blas_opt_info"):
             libraries = getattr(legacy, section, {}).get("libraries")

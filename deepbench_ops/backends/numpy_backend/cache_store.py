@@ -1,4 +1,4 @@
-"""Storing keys and values in numpy: assignment to rows by an array of their numbers."""
+"""Storing keys and values in numpy: assignment to rows that an array of row numbers selects."""
 
 import numpy as np
 

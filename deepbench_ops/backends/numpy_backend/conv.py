@@ -1,14 +1,13 @@
-"""Convolutions in numpy: what the filters see, gathered into columns, times the filters.
+"""Convolutions in numpy: image patches gathered into columns (im2col), times the filters.
 
-numpy has no convolution over more than one axis, so what it can do without help is what is
-measured: `sliding_window_view` copied into a buffer of columns, one per position, and one product
-for a block of images or of rows. A 1 x 1 filter that skips no pixel finds its columns in the
-images themselves. The gradient of the images is gathered in the same way where the stride is 1,
-with the filters turned round; where it is not, products are made first and their rows added to
-the pixels that they are for.
+numpy has no convolution over more than one axis. The kernel copies a `sliding_window_view` into a
+buffer with a column for each position, and computes one product for a block of images or of rows.
+For a 1 x 1 filter that skips no pixel the images already are the columns. The gradient of the
+images is computed in the same way with flipped filters where the stride is 1. For other strides the
+products are computed first, and their rows added to the pixels to which they belong.
 
-Padding, gathering and turning happen in every call. Buffers and the views into them are made
-beforehand, as anybody would who calls this in a loop.
+Padding, gathering and flipping happen in every call. Buffers and views into them are made before,
+as users do who call a convolution in a loop.
 """
 
 from collections.abc import Callable
@@ -29,7 +28,7 @@ from deepbench_ops.backends.numpy_backend.im2col import (
     as_matrix,
     blocks,
     filter_matrix,
-    lie_ready,
+    is_matrix,
     like,
 )
 from deepbench_ops.backends.numpy_backend.precision import refuse_lacking
@@ -38,19 +37,21 @@ from deepbench_ops.problems.conv import Conv
 from deepbench_ops.random_operands import aligned_empty
 
 WORK = np.dtype(np.float32)
-"""Type of the factors of products, for every precision."""
+"""Type of the factors of products, in every precision."""
 
-# By precision: the type of sums, and the type of the output.
 TYPES: dict[str, tuple[np.dtype, np.dtype]] = {
     "float32": (WORK, WORK),
     "float16": (WORK, np.dtype(np.float16)),
     "int8": (np.dtype(np.int32), np.dtype(np.int32)),
 }
+"""Type of sums, and type of the output, by precision."""
+
 SHORT_ROW = 32
-"""Copying this many numbers at a time, or fewer, takes longer than a step to the next row."""
+"""Length of a row, in numbers, below which copying row by row is slow."""
 
 REARRANGING = 4
-"""Columns per filter from which rearranging the filters is lost in the products."""
+"""Number of columns for each filter from which on the time to rearrange the filters is small next to
+that of the products."""
 
 WAYS = {
     "gathered": "columns gathered from a sliding_window_view",
@@ -60,14 +61,14 @@ WAYS = {
 
 
 def build(backend: Backend, problem: Conv, precision: str, operation: str, seed: int) -> Kernel:
-    """Prepare one pass in float32, or in float16 or int8 by way of it (see `widening`)."""
+    """Prepare one pass, in float32 or by way of float32 in float16 and int8 (see `widening`)."""
     refuse_lacking(precision)
     inputs = conv.inputs(problem, precision, seed)
     reference = conv.reference(problem, inputs, precision, operation)
     sums, stored = TYPES[precision]
     calls = Calls(backend.layout, sums)
     output = like(reference.shape, stored, backend.layout)
-    operands = [conv.laid_out(x, backend.layout) for x in reference.operands()]
+    operands = [conv.in_layout(x, backend.layout) for x in reference.operands()]
     PASSES[operation](calls, problem, operands[0], operands[1], output)
     reset = partial(output.fill, 0)
     reset()
@@ -86,21 +87,22 @@ def build(backend: Backend, problem: Conv, precision: str, operation: str, seed:
 
 @dataclass
 class Calls:
-    """The calls that make up one pass, with all their operands bound."""
+    """The numpy calls of one pass, with all their operands bound."""
 
     layout: str
-    """How operands and output lie."""
+    """Memory layout of operands and output."""
     sums: np.dtype
     """Type of the sums of products."""
     order: str = ""
-    """How columns, and what is made for them alone, lie: `layout` unless another is faster."""
+    """Memory layout of columns and temporary arrays: `layout` unless another one is faster."""
     way: str = "gathered"
+    """Key of WAYS: the method of the pass, for the record."""
     steps: list[Callable[[], object]] = field(default_factory=list)
     _room: dict[tuple[int, ...], np.ndarray] = field(default_factory=dict)
 
     @property
     def rearranged(self) -> str:
-        """Note on columns that do not lie as the operands do."""
+        """Note on columns with another memory layout than the operands, "" otherwise."""
         return f", {self.order.replace('_', ' ')}" if self.order != self.layout else ""
 
     def bound(self) -> Callable[[], object]:
@@ -118,22 +120,21 @@ class Calls:
         self.steps.append(partial(np.copyto, target, source))
 
     def multiply(self, left: np.ndarray, right: np.ndarray, product: np.ndarray) -> None:
-        """Add steps that write left·right into `product`, exactly where it holds integers."""
+        """Add steps that write left·right into `product`; products of integers are exact."""
         if product.dtype == WORK:
             self.steps.append(partial(np.matmul, left, right, product))
             return
-        some = self._scratch(product)
+        partial_product = self._scratch(product)
         first, *others = parts(left, right, exact=True)
-        self.steps.append(partial(np.matmul, *first, some))
-        self.steps.append(partial(np.copyto, product, some, casting="unsafe"))
+        self.steps.append(partial(np.matmul, *first, partial_product))
+        self.steps.append(partial(np.copyto, product, partial_product, casting="unsafe"))
+        added = partial(np.add, dtype=product.dtype, casting="unsafe")
         for part in others:
-            self.steps.append(partial(np.matmul, *part, some))
-            self.steps.append(
-                partial(np.add, product, some, product, dtype=product.dtype, casting="unsafe")
-            )
+            self.steps.append(partial(np.matmul, *part, partial_product))
+            self.steps.append(partial(added, product, partial_product, product))
 
     def _scratch(self, product: np.ndarray) -> np.ndarray:
-        """Return room for one part of a product; parts are used up before the next is made."""
+        """Return a float32 buffer for one part of a product; all products of a shape share it."""
         columns_first = product.flags.f_contiguous and not product.flags.c_contiguous
         shape = product.shape[::-1] if columns_first else product.shape
         if shape not in self._room:
@@ -149,7 +150,10 @@ class Calls:
         self.steps.append(partial(target.fill, 0))
 
     def filter_matrix(self, filters: np.ndarray) -> np.ndarray:
-        """Return filters (k, c, r, s) as k x entries, copied where type or order demand it."""
+        """Return filters (k, c, r, s) as a matrix k x c·r·s.
+
+        Where the type or the memory order is another one, add a step that copies them.
+        """
         if filters.dtype != WORK or self.order != self.layout:
             arranged = like(filters.shape, WORK, self.order)
             self.copy(arranged, filters)
@@ -163,17 +167,17 @@ class Calls:
         window: Window,
         dtype: np.dtype = WORK,
     ) -> Columns:
-        """Return room for the columns of a block, in this order."""
+        """Return a buffer for the columns of any block of `plan`, in the memory layout `order`."""
         return Columns(depth, plan, window.q, dtype, self.order)
 
     def plan(self, images: int, window: Window, channels: int) -> list[Block]:
-        """Return the blocks of a pass, small enough for the cache."""
+        """Return the blocks of a pass, which are small enough for the cache."""
         depth = channels * window.r * window.s
         return blocks(images, window, depth, WORK.itemsize)
 
 
 class Gatherer:
-    """Makes a matrix of what a window sees of some images, block by block."""
+    """Matrices of the patches of images under a window, block by block."""
 
     def __init__(self, calls: Calls, images: np.ndarray, window: Window, plan: list[Block]) -> None:
         self._calls = calls
@@ -185,13 +189,13 @@ class Gatherer:
         self._padded = None if ready else window.blank(images, most, WORK, calls.order)
         channels = images.shape[1]
         self._columns: Columns | None = None
-        if ready and window.is_a_pixel and lie_ready(plan, calls.layout):
+        if ready and window.is_a_pixel and is_matrix(plan, calls.layout):
             calls.way = "as they lie"
         else:
             self._columns = calls.columns((channels, window.r, window.s), plan, window)
 
     def matrix(self, block: Block) -> np.ndarray:
-        """Return the columns of a block, adding the calls that fill them."""
+        """Return the matrix of a block, and add the calls that fill it."""
         images = self._images[block.images]
         if self._columns is None:
             return as_matrix(self._images, block, self._calls.layout)
@@ -206,13 +210,13 @@ class Gatherer:
 
 
 class Pixels:
-    """Makes a matrix of a tensor that is multiplied with the columns: channels x positions."""
+    """Matrices channels x positions of a tensor of outputs or their gradients, block by block."""
 
     def __init__(self, calls: Calls, tensor: np.ndarray, window: Window, plan: list[Block]) -> None:
         self._calls = calls
         self._tensor = tensor
         self._buffer: Columns | None = None
-        if tensor.dtype != calls.sums or not lie_ready(plan, calls.layout):
+        if tensor.dtype != calls.sums or not is_matrix(plan, calls.layout):
             self._buffer = calls.columns((tensor.shape[1], 1, 1), plan, window, calls.sums)
 
     def matrix(self, block: Block) -> np.ndarray:
@@ -222,13 +226,13 @@ class Pixels:
         return as_matrix(self._tensor, block, self._calls.layout)
 
     def read(self, block: Block) -> np.ndarray:
-        """Return the matrix of a block, adding the call that fills it where it is a buffer."""
+        """Return the matrix of a block, and add the call that fills it if it is a buffer."""
         if self._buffer is not None:
             self._calls.copy(self._buffered(block), self._part(block))
         return self.matrix(block)
 
     def write(self, block: Block) -> None:
-        """Add the call that stores the matrix of a block where it is a buffer."""
+        """Add the call that copies the matrix of a block to the tensor if it is a buffer."""
         if self._buffer is not None:
             self._calls.copy(self._part(block), self._buffered(block))
 
@@ -245,10 +249,11 @@ def _window(p: Conv) -> Window:
 
 
 def _order(layout: str, window: Window, channels: int, filters: int, images: int) -> str:
-    """Return how columns are to lie: channels last where the rows of published ones are short.
+    """Return the memory layout of columns: channels_last where this makes copies faster.
 
-    One copy moves a row of the output in one order, and a row of the filter with all its channels
-    in the other. Rearranging the filters must cost little compared with the products.
+    In the published layout a copy moves a row of the output at a time, in channels_last a row of
+    the filter with all its channels. channels_last is faster where rows of the output are short,
+    and where rearranging the filters takes little time compared with the products.
     """
     short = window.q < SHORT_ROW or window.stride_w > 1
     many = window.r * window.s > 1 and window.s * channels >= SHORT_ROW
@@ -259,7 +264,7 @@ def _order(layout: str, window: Window, channels: int, filters: int, images: int
 def _slide(
     calls: Calls, images: np.ndarray, left: np.ndarray, output: np.ndarray, window: Window
 ) -> None:
-    """Add the calls that make columns of `images` and multiply them by `left`, the filters."""
+    """Add the calls that gather columns of `images` and multiply `left`, the filters, by them."""
     plan = calls.plan(len(images), window, images.shape[1])
     seen = Gatherer(calls, images, window, plan)
     pixels = Pixels(calls, output, window, plan)
@@ -279,13 +284,16 @@ def _forward(
 def _backward_data(
     calls: Calls, problem: Conv, gradient: np.ndarray, filters: np.ndarray, output: np.ndarray
 ) -> None:
-    """Slide the filters, turned round, over the padded gradient; add back where that cannot be."""
+    """Add the calls of a convolution of the padded gradient with the flipped filters.
+
+    Where the stride or the padding does not allow this, add those of `_add_back`.
+    """
     p = problem
     pad_h, pad_w = p.r - 1 - p.pad_h, p.s - 1 - p.pad_w
     if (p.stride_h, p.stride_w) != (1, 1) or min(pad_h, pad_w) < 0:
         _add_back(calls, problem, gradient, filters, output)
         return
-    window = Window(p.r, p.s, 1, 1, pad_h, pad_w, p.h, p.w, turned=True)
+    window = Window(p.r, p.s, 1, 1, pad_h, pad_w, p.h, p.w, flipped=True)
     calls.order = _order(calls.layout, window, p.k, p.c, p.n)
     if (p.r, p.s) == (1, 1):
         left = calls.filter_matrix(filters).T
@@ -299,10 +307,9 @@ def _backward_data(
 def _add_back(
     calls: Calls, problem: Conv, gradient: np.ndarray, filters: np.ndarray, output: np.ndarray
 ) -> None:
-    """Add the calls that make the columns of the images' gradient, and add each to its pixels.
+    """Add the calls that compute the columns of the images' gradient and add each to its pixels.
 
-    Pixels are kept apart by what a stride leaves of their place (see `Phases`) until all is
-    added up.
+    The pixels are grouped by position modulo the stride (see `Phases`) until all are added up.
     """
     p, window = problem, _window(problem)
     calls.way = "added back"
@@ -336,14 +343,14 @@ def _backward_weights(
     if output.dtype != calls.sums or calls.order != calls.layout:
         total = like(output.shape, calls.sums, calls.order)
     summed = filter_matrix(total, calls.order)
-    some = aligned_empty(summed.shape, calls.sums)
+    block_product = aligned_empty(summed.shape, calls.sums)
     seen = Gatherer(calls, images, window, plan)
     pixels = Pixels(calls, gradient, window, plan)
     for block in plan:
-        product = summed if block is plan[0] else some
+        product = summed if block is plan[0] else block_product
         calls.multiply(pixels.read(block), seen.matrix(block).T, product)
-        if product is some:
-            calls.add(summed, some)
+        if product is block_product:
+            calls.add(summed, block_product)
     if total is not output:
         calls.copy(output, total)
 

@@ -11,7 +11,7 @@ from deepbench_ops.problems.cross_entropy import CrossEntropy
 
 
 def build(backend: Any, problem: CrossEntropy, precision: str, operation: str, seed: int) -> Kernel:
-    """Prepare a pass in float32."""
+    """Prepare the forward or backward pass in float32."""
     plain.refuse_unsuitable(precision)
     rows = np.arange(problem.tokens)
 

@@ -11,7 +11,7 @@ from deepbench_ops.problems.embedding import Embedding
 
 
 def build(backend: Any, problem: Embedding, precision: str, operation: str, seed: int) -> Kernel:
-    """Prepare a pass in float32."""
+    """Prepare the forward or backward pass in float32."""
     plain.refuse_unsuitable(precision)
 
     def forward(table: np.ndarray, tokens: np.ndarray) -> Any:

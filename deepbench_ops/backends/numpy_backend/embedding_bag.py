@@ -11,7 +11,7 @@ from deepbench_ops.problems.embedding_bag import EmbeddingBag
 
 
 def build(backend: Any, problem: EmbeddingBag, precision: str, operation: str, seed: int) -> Kernel:
-    """Prepare a pass in float32."""
+    """Prepare the forward or backward pass in float32."""
     plain.refuse_unsuitable(precision)
 
     def forward(rows: np.ndarray, bags: np.ndarray) -> Any:

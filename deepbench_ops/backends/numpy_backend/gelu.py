@@ -15,7 +15,7 @@ DENSITY = np.float32(1 / sqrt(2 * pi))
 
 
 def build(backend: Any, problem: Gelu, precision: str, operation: str, seed: int) -> Kernel:
-    """Prepare a pass in float32."""
+    """Prepare the forward or backward pass in float32."""
     plain.refuse_unsuitable(precision)
     from scipy.special import erf
 

@@ -1,9 +1,7 @@
-"""C = A·B + C as numpy's own two calls: a product into a scratch array and an addition.
+"""C = A·B + C in two calls of numpy: a product into a scratch array, and an addition.
 
-numpy is the only framework in here without a GEMM that adds to C, so what it can do without
-help is what is measured. Arrays hold column-major matrices as the C-contiguous transposes, so
-the product is C^T = op(B)^T · op(A)^T; numpy hands that to BLAS as it lies, with its transposes
-and without a copy.
+numpy has no GEMM that adds to C. Column-major matrices are stored as their C-contiguous transposes,
+so the kernel computes C^T = op(B)^T · op(A)^T. numpy passes these arrays to BLAS without a copy.
 """
 
 from collections.abc import Callable
@@ -22,7 +20,7 @@ from deepbench_ops.random_operands import aligned_empty
 
 
 def build(backend: Backend, problem: Gemm, precision: str, operation: str, seed: int) -> Kernel:
-    """Prepare a GEMM in float32, or in float16 or int8 by way of it (see `widening`)."""
+    """Prepare a GEMM, in float32 or by way of float32 in float16 and int8 (see `widening`)."""
     refuse_lacking(precision)
     inputs = gemm.inputs(problem, precision, seed)
     initial = inputs.c.T
@@ -41,7 +39,7 @@ def build(backend: Backend, problem: Gemm, precision: str, operation: str, seed:
 
 
 def _bind(left: np.ndarray, right: np.ndarray, output: np.ndarray) -> Callable[[], object]:
-    """Return the two calls with nothing but their operands looked up at run time."""
+    """Return one function that does both calls on these float32 operands."""
     matmul, add = np.matmul, np.add
     product = aligned_empty(output.shape, output.dtype)
 
@@ -53,7 +51,8 @@ def _bind(left: np.ndarray, right: np.ndarray, output: np.ndarray) -> Callable[[
 
 
 def _bind_widening(left: np.ndarray, right: np.ndarray, output: np.ndarray) -> Callable[[], object]:
-    """Return the same for operands that BLAS does not take, with their way there and back."""
+    """Return one function that does both calls on float16 or int8 operands: it widens the operands
+    to float32, multiplies, and adds the sums to the output."""
     matmul, copyto = np.matmul, np.copyto
     left_wide, right_wide = (np.empty_like(x, np.float32) for x in (left, right))
     product = aligned_empty(output.shape, np.float32)

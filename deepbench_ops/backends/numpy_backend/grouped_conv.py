@@ -14,11 +14,12 @@ from deepbench_ops.random_operands import aligned_empty
 def build(
     backend: Backend, problem: GroupedConv, precision: str, operation: str, seed: int
 ) -> Kernel:
-    """Prepare the forward pass of a depthwise convolution in float32."""
+    """Prepare the forward pass of a depthwise convolution in float32; raise Unsupported for
+    everything else."""
     p = problem
     if not p.groups == p.c == p.k or operation != "forward" or precision != "float32":
         raise Unsupported(
-            "numpy is measured as the plain way of a depthwise convolution: forward, in float32"
+            "numpy is measured only with the forward pass of depthwise convolutions in float32"
         )
     drawn = family.inputs(problem, precision, seed)
     images = np.ascontiguousarray(drawn.images.transpose(0, 2, 3, 1))

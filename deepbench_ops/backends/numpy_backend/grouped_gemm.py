@@ -1,4 +1,4 @@
-"""Grouped products in numpy: a product in BLAS for each group that has rows."""
+"""Grouped products in numpy: one BLAS product for each group that has rows."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -20,9 +20,9 @@ Call = Callable[[], object]
 def build(
     backend: Backend, problem: GroupedGemm, precision: str, operation: str, seed: int
 ) -> Kernel:
-    """Prepare one operation in float32, the one precision that BLAS and numpy share here."""
+    """Prepare one operation in float32; raise Unsupported for other precisions."""
     if precision != "float32":
-        raise Unsupported(f"numpy has no products of {precision} that BLAS makes")
+        raise Unsupported(f"numpy has no BLAS products in {precision}")
     drawn = family.inputs(problem, precision, seed)
     shape = family.reference(problem, drawn, precision, operation).shape
     output = aligned_empty(shape, np.float32)
@@ -42,7 +42,8 @@ def build(
 
 
 def _calls(drawn: GroupedInputs, operation: str, output: np.ndarray) -> Iterator[Call]:
-    """Yield the product of each group; of dW also that of a group without rows, which is zeros."""
+    """Yield a call for the product of each group with rows; for dW of every group, since the
+    gradient of a group without rows is zero."""
     for group, (start, end) in enumerate(zip(drawn.starts, drawn.ends, strict=True)):
         held = slice(start, end)
         if operation == "backward_weight":

@@ -1,8 +1,8 @@
-"""Matrices of image patches that BLAS can read (im2col), copied only where that is necessary.
+"""Matrices of image patches for BLAS (im2col), copied only where that is necessary.
 
-A convolution is a matrix product once each patch that a filter is applied to stands in a column
-of its own. The patches are copied in blocks, which bounds the memory and keeps a block in the
-cache between the copy and the product.
+A convolution is a matrix product if each patch that a filter is applied to is a column of a matrix.
+The patches are copied in blocks, which limits the memory and keeps a block in the cache between the
+copy and the product.
 """
 
 from collections.abc import Iterator
@@ -14,15 +14,16 @@ from numpy.lib.stride_tricks import sliding_window_view
 from deepbench_ops.random_operands import aligned_empty
 
 BLOCK_BYTES = 2**21
-"""Aimed at for the columns of a block: some of it should stay in a core's own cache."""
+"""Aim for the size of a block's columns, so that a part of it stays in the cache of a core."""
 
 LEAST_COLUMNS = 1024
-"""A product of fewer columns spends its time fetching the filters: small images share one."""
+"""Smallest number of columns of a product, for which small images share a block: a product with
+fewer columns would mostly load the filters from memory."""
 
 
 @dataclass(frozen=True)
 class Window:
-    """The window of a pass over its images: filter size, steps, padding, positions."""
+    """Window of a pass over its images: filter size r x s, strides, padding, p x q positions."""
 
     r: int
     s: int
@@ -32,8 +33,8 @@ class Window:
     pad_w: int
     p: int
     q: int
-    turned: bool = False
-    """Whether the filters are turned round."""
+    flipped: bool = False
+    """Whether the filters are flipped along both axes."""
 
     @property
     def padded(self) -> bool:
@@ -42,14 +43,15 @@ class Window:
 
     @property
     def is_a_pixel(self) -> bool:
-        """Whether every pixel is seen, once and alone: then the images are the columns."""
+        """Whether the window is one pixel, moves by one pixel and has no padding: the images are
+        then the columns."""
         return (self.r, self.s, self.stride_h, self.stride_w) == (1, 1, 1, 1) and not self.padded
 
     def seen(self, images: np.ndarray) -> np.ndarray:
-        """Return the view (c, r, s, n, p, q) of padded images (n, c, rows, columns)."""
+        """Return all patches of padded images (n, c, rows, columns), a view (c, r, s, n, p, q)."""
         windows = sliding_window_view(images, (self.r, self.s), axis=(2, 3))
         seen = windows[:, :, :: self.stride_h, :: self.stride_w].transpose(1, 4, 5, 0, 2, 3)
-        return seen[:, ::-1, ::-1] if self.turned else seen
+        return seen[:, ::-1, ::-1] if self.flipped else seen
 
     def inside(self, padded: np.ndarray) -> np.ndarray:
         """Return the view of padded images without their padding."""
@@ -57,7 +59,7 @@ class Window:
         return padded[:, :, self.pad_h : rows - self.pad_h, self.pad_w : columns - self.pad_w]
 
     def blank(self, images: np.ndarray, count: int, dtype: np.dtype, layout: str) -> np.ndarray:
-        """Return zeros that hold `count` of `images` with their padding."""
+        """Return an array of zeros for `count` of `images` with padding."""
         _, c, rows, columns = images.shape
         shape = (count, c, rows + 2 * self.pad_h, columns + 2 * self.pad_w)
         padded = like(shape, dtype, layout)
@@ -67,28 +69,31 @@ class Window:
 
 @dataclass(frozen=True)
 class Block:
-    """Some whole images, or some rows of the output of one."""
+    """Some whole images, or some rows of the output of one image."""
 
     images: slice
     rows: slice
     first: bool
-    """Whether it is the first of its images."""
+    """Whether this is the first block of its images."""
     last: bool
-    """Whether it is the last of its images."""
+    """Whether this is the last block of its images."""
 
     @property
     def count(self) -> int:
-        """How many images."""
+        """Number of images."""
         return int(self.images.stop - self.images.start)
 
     @property
     def height(self) -> int:
-        """How many rows of the output."""
+        """Number of rows of the output."""
         return int(self.rows.stop - self.rows.start)
 
 
 def blocks(images: int, window: Window, depth: int, itemsize: int) -> list[Block]:
-    """Cut `images` into blocks whose columns, of `depth` items each, are not too many."""
+    """Divide `images` images into blocks whose columns take about BLOCK_BYTES.
+
+    depth, itemsize: numbers in a column, and bytes of a number.
+    """
     positions = window.p * window.q
     if positions < LEAST_COLUMNS:
         together = min(images, LEAST_COLUMNS // positions)
@@ -104,7 +109,7 @@ def blocks(images: int, window: Window, depth: int, itemsize: int) -> list[Block
 
 
 def _ranges(count: int, most: int) -> Iterator[slice]:
-    """Cut range(count) into as few parts of `most` or fewer as there can be, alike in length."""
+    """Divide range(count) into as few parts as possible, of similar length, each at most `most`."""
     parts = -(-count // most)
     for part in range(parts):
         yield slice(part * count // parts, (part + 1) * count // parts)
@@ -123,7 +128,7 @@ class Columns:
         self._store = aligned_empty((int(np.prod(depth)) * most,), dtype)
 
     def of(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
-        """Return the buffer twice: as (c, r, s, n, p, q), and as a matrix of as many columns."""
+        """Return two views of the buffer: (c, r, s, n, p, q), and a matrix c·r·s x n·p·q."""
         c, r, s = self._depth
         positions = (block.count, block.height, self._q)
         used = self._store[: c * r * s * int(np.prod(positions))]
@@ -135,10 +140,10 @@ class Columns:
 
 
 class Phases:
-    """Some padded images, pixels apart by their place modulo the stride.
+    """Padded images whose pixels are grouped by their position modulo the stride.
 
-    The pixels under one entry of a filter are then a rectangle without gaps, to which numpy adds
-    without a copy of its own and in whole rows.
+    The pixels under one entry of a filter are then a rectangle without gaps, to which numpy can add
+    whole rows without a temporary copy.
     """
 
     def __init__(
@@ -155,7 +160,8 @@ class Phases:
         self._phases = whole.reshape(*across, count, c, tall, wide)
 
     def seen(self, block: Block, r: int, s: int) -> np.ndarray:
-        """Return what entry (r, s) of a filter sees at the positions of a block: n, c, p, q."""
+        """Return the pixels under filter entry (r, s) at the positions of a block, a view
+        (n, c, p, q)."""
         window = self._window
         phase = self._phases[r % window.stride_h, s % window.stride_w, : block.count]
         down, along = r // window.stride_h, s // window.stride_w
@@ -163,7 +169,8 @@ class Phases:
         return phase[:, :, rows, along : along + window.q]
 
     def interleaved(self, images: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield what is to be copied where, so that `images` are all without padding."""
+        """Yield (target, source) views; copying each source to its target gives `images`, without
+        padding."""
         window, count = self._window, len(images)
         for i, j in np.ndindex(window.stride_h, window.stride_w):
             top, left = (i - window.pad_h) % window.stride_h, (j - window.pad_w) % window.stride_w
@@ -176,20 +183,21 @@ class Phases:
 
 
 def like(shape: tuple[int, ...], dtype: np.dtype, layout: str) -> np.ndarray:
-    """Return an uninitialised tensor with axes (n, c, rows, columns) in a layout's order."""
+    """Return an uninitialised tensor with axes (n, c, rows, columns) in the memory order of a
+    layout."""
     if layout == "published":
         return aligned_empty(shape, dtype)
     n, c, rows, columns = shape
     return aligned_empty((n, rows, columns, c), dtype).transpose(0, 3, 1, 2)
 
 
-def lie_ready(plan: list[Block], layout: str) -> bool:
-    """Return whether each block of a tensor is a matrix, channels x positions, as it lies."""
+def is_matrix(plan: list[Block], layout: str) -> bool:
+    """Return whether each block of a tensor is a matrix, channels x positions, without a copy."""
     return layout == "channels_last" or all(block.count == 1 for block in plan)
 
 
 def as_matrix(tensor: np.ndarray, block: Block, layout: str) -> np.ndarray:
-    """Return a block that lies ready as the view channels x positions."""
+    """Return a block as a matrix, a view channels x positions, if `is_matrix` says so."""
     part = tensor[block.images, :, block.rows]
     if layout == "channels_last":
         return part.transpose(0, 2, 3, 1).reshape(-1, part.shape[1]).T
@@ -197,7 +205,7 @@ def as_matrix(tensor: np.ndarray, block: Block, layout: str) -> np.ndarray:
 
 
 def filter_matrix(filters: np.ndarray, layout: str) -> np.ndarray:
-    """Return filters (k, c, r, s) as k x entries, in the order in which columns have them."""
+    """Return filters (k, c, r, s) as a matrix k x c·r·s, with entries in the order of columns."""
     if layout == "published":
         return filters.reshape(len(filters), -1)
     return filters.transpose(0, 2, 3, 1).reshape(len(filters), -1)

@@ -11,7 +11,7 @@ from deepbench_ops.problems.kl_div import KlDiv
 
 
 def build(backend: Any, problem: KlDiv, precision: str, operation: str, seed: int) -> Kernel:
-    """Prepare a pass in float32."""
+    """Prepare the forward or backward pass in float32."""
     plain.refuse_unsuitable(precision)
     tokens = np.float32(problem.tokens)
 

@@ -12,7 +12,7 @@ from deepbench_ops.problems.layer_norm import LayerNorm
 
 
 def build(backend: Any, problem: LayerNorm, precision: str, operation: str, seed: int) -> Kernel:
-    """Prepare a pass in float32."""
+    """Prepare the forward or backward pass in float32."""
     plain.refuse_unsuitable(precision)
     epsilon = np.float32(EPSILON)
 

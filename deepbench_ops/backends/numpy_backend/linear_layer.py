@@ -1,4 +1,4 @@
-"""Linear layers in numpy: np.matmul of the matrices as they lie, and np.add for the bias."""
+"""Linear layers in numpy: np.matmul of the matrices without a copy, and np.add for the bias."""
 
 from collections.abc import Callable
 
@@ -18,7 +18,7 @@ from deepbench_ops.random_operands import aligned_empty
 def build(
     backend: Backend, problem: LinearLayer, precision: str, operation: str, seed: int
 ) -> Kernel:
-    """Prepare a layer or a gradient in float32, or in float16 by way of it (see `widening`)."""
+    """Prepare a layer or a gradient, in float32 or by way of float32 in float16."""
     refuse_lacking(precision)
     drawn = linear_layer.inputs(problem, precision, seed)
     further: dict[str, Values] = {}
@@ -57,7 +57,10 @@ def build(
 def _product(
     left: np.ndarray, right: np.ndarray, output: np.ndarray, added: np.ndarray | None
 ) -> Callable[[], object]:
-    """Return the product into `output`, widened and narrowed in every call unless in float32."""
+    """Return a function that writes left·right + added into `output`.
+
+    For float16 it widens the operands and rounds the output in every call.
+    """
     matmul, add, copyto = np.matmul, np.add, np.copyto
     if output.dtype == np.float32:
 
@@ -84,7 +87,8 @@ def _product(
 def _and_sum(
     product: Callable[[], object], gradient: np.ndarray, summed: np.ndarray
 ) -> Callable[[], object]:
-    """Return the product, and the sum of the gradient over its rows, in float32."""
+    """Return a function that computes the product, and the sum of the gradient over its rows in
+    float32."""
 
     def run() -> None:
         product()

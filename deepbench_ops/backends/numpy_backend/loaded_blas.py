@@ -1,8 +1,8 @@
 """The BLAS library that numpy has loaded: release, code path, number of threads.
 
-numpy itself knows only the library it was built with. Which of its code paths the processor
-got, and the number of threads, are asked of the loaded library through threadpoolctl, which
-knows OpenBLAS, MKL, BLIS and FlexiBLAS under all their file names.
+numpy itself reports only the library that it was built with. The code path for this processor and
+the number of threads come from the loaded library, through threadpoolctl, which finds OpenBLAS,
+MKL, BLIS and FlexiBLAS under all their file names.
 """
 
 import ctypes
@@ -26,11 +26,12 @@ CONFIG = [
 
 
 ALLOWS_TWO_OPENMP = "KMP_DUPLICATE_LIB_OK"
-"""Variable of Intel's OpenMP that threadpoolctl sets when it is imported."""
+"""Environment variable of Intel's OpenMP that threadpoolctl sets when it is imported."""
 
 
 def _imported() -> ModuleType:
-    """Return threadpoolctl, without what would pass for a setting of the user's."""
+    """Import threadpoolctl, and remove the variable that it sets: it would be recorded as a setting
+    of the user."""
     known = ALLOWS_TWO_OPENMP in os.environ
     module = import_module("threadpoolctl")
     if not known:
@@ -42,23 +43,24 @@ _threadpoolctl = _imported()
 
 
 class LoadedBlas:
-    """One BLAS library of this process."""
+    """A BLAS library that this process has loaded."""
 
     def __init__(self, controller: "LibController") -> None:
         self._controller = controller
 
     @property
     def path(self) -> Path:
-        """The library's file."""
+        """File of the library."""
         return Path(self._controller.filepath)
 
     @property
     def name(self) -> str:
-        """The library: openblas, mkl, blis or flexiblas."""
+        """Name of the library: openblas, mkl, blis or flexiblas."""
         return str(self._controller.internal_api)
 
     def config(self) -> str:
-        """Return release and build: OpenBLAS's own text, else name, version and threading layer."""
+        """Return release and build: OpenBLAS's own description, for other libraries name, version
+        and threading layer."""
         library = self._controller.dynlib
         function = next((getattr(library, n) for n in CONFIG if hasattr(library, n)), None)
         if function is None:
@@ -68,16 +70,17 @@ class LoadedBlas:
         return raw.decode(errors="replace").strip()
 
     def core(self) -> str:
-        """Return the processor generation it has chosen kernels for, as 'SkylakeX'; "" for MKL."""
+        """Return the processor generation of the chosen code path, such as 'SkylakeX'; "" for
+        MKL."""
         return str(getattr(self._controller, "architecture", None) or "")
 
     def threads(self) -> int:
-        """Return the number of threads it may use."""
+        """Return the number of threads that the library may use."""
         return int(self._controller.get_num_threads())
 
     def set_threads(self, count: int) -> None:
-        """Let it use `count` threads from now on; MKL in calls from this Python thread alone."""
-        # threadpoolctl lets only the first thread that asks change OpenBLAS's count.
+        """Set the number of threads, for MKL only in calls from the current Python thread."""
+        # threadpoolctl allows changes of OpenBLAS's count only from the first thread that made one.
         release = getattr(self._controller, "clear_controlling_thread", None)
         if release is not None:
             release(force=True)
@@ -90,10 +93,10 @@ class LoadedBlas:
 
 
 def of_numpy(built_with: str = "") -> LoadedBlas | None:
-    """Return numpy's BLAS, None where threadpoolctl knows none that can be numpy's.
+    """Return the BLAS library of numpy, None where threadpoolctl finds none.
 
-    Other packages may have loaded a BLAS of their own: the one in numpy's folders comes first,
-    then those that belong to no package, of these the one that numpy was `built_with`.
+    Other packages may have loaded libraries of their own. A library in numpy's folders is
+    preferred, then one outside of all packages, among these one with the name in `built_with`.
     """
     package = Path(np.__file__).resolve().parent
     own = (package.parent / "numpy.libs", package / ".dylibs", package / ".libs")

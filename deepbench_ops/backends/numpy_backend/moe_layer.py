@@ -13,11 +13,11 @@ from deepbench_ops.problems.moe_layer import MoeLayer
 
 
 def build(backend: Backend, problem: MoeLayer, precision: str, operation: str, seed: int) -> Kernel:
-    """Prepare the layer in float32, the one precision that BLAS and numpy share here."""
+    """Prepare the forward pass in float32; raise Unsupported for everything else."""
     if precision != "float32":
-        raise Unsupported(f"numpy has no products of {precision} that BLAS makes")
+        raise Unsupported(f"numpy has no BLAS products in {precision}")
     if operation == "backward":
-        raise Unsupported("numpy has no gradients: the backward pass is for other frameworks")
+        raise Unsupported("numpy has no gradients: the backward pass is not measured")
     drawn = family.inputs(problem, precision, seed)
     nothing = np.full(drawn.x.shape, np.nan, np.float32)
     newest = LatestOutput(lambda: _layer(problem, drawn), nothing)
@@ -64,5 +64,5 @@ def _layer(problem: MoeLayer, drawn: MoeInputs) -> np.ndarray:
 
 
 def _all(problem: MoeLayer) -> np.ndarray:
-    """Return the choice of every expert by every token."""
+    """Return the numbers of all experts for each token, tokens x experts."""
     return np.tile(np.arange(problem.experts), (problem.tokens, 1))

@@ -1,4 +1,4 @@
-"""Steps of SGD and AdamW in numpy, tensor by tensor, in place."""
+"""Steps of SGD and AdamW in numpy, in place, one tensor after the other."""
 
 from functools import partial
 from typing import Any
@@ -25,7 +25,8 @@ from deepbench_ops.problems.optimizer_step import OptimizerStep
 def build(
     backend: Any, problem: OptimizerStep, precision: str, operation: str, seed: int
 ) -> Kernel:
-    """Prepare the plain step; Unsupported for Muon, whose products are in bfloat16."""
+    """Prepare a step; raise Unsupported for Muon, whose products are in bfloat16, and for other
+    variants of a step."""
     plain.refuse_unsuitable(precision)
     if problem.algorithm == "muon":
         raise Unsupported("numpy has no bfloat16, in which Muon multiplies")

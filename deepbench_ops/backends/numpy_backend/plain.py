@@ -1,7 +1,7 @@
-"""Operations written in plain numpy, in float32: what a user of numpy writes.
+"""Operations in plain numpy expressions, in float32, as users of numpy write them.
 
-numpy rounds each step of a longer computation to the type of its operands, so that 16-bit types
-would round sums and exponentials on the way.
+numpy rounds each step of a computation to the type of its operands. In 16 bits it would round all
+intermediate sums and exponentials.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.problem import Problem
 
 Passes = Mapping[str, Callable[..., Any]]
-"""Functions of the operands, by the operation."""
+"""Functions of the operands, by operation."""
 
 
 def kernel(
@@ -29,13 +29,15 @@ def kernel(
     functions: Passes,
     route: str,
 ) -> Kernel:
-    """Return one of the operations; Unsupported for others, and for other types than float32.
+    """Return the kernel of an operation.
 
-    functions: by the operation, of the operands by their names.
+    functions: by operation, functions that take the operands by their names. route: description of
+    them for the record. Raises Unsupported for other operations and for other precisions than
+    float32.
     """
     refuse_unsuitable(precision)
     if operation not in functions:
-        raise Unsupported(f"numpy has no gradients: the {operation} pass is for other frameworks")
+        raise Unsupported(f"numpy has no gradients: {operation} is not measured")
     given = drawn.of(operation)
     prepared = new_outputs.prepared(
         partial(functions[operation], **given),
@@ -49,4 +51,4 @@ def refuse_unsuitable(precision: str) -> None:
     """Raise Unsupported for any precision but float32."""
     refuse_lacking(precision)
     if precision != "float32":
-        raise Unsupported(f"numpy would round every step of it to {precision}, sums included")
+        raise Unsupported(f"numpy would round every intermediate result to {precision}")

@@ -1,4 +1,4 @@
-"""Quantised linear layers in numpy: weights of 4 bits widened by a table, then BLAS."""
+"""Quantised linear layers in numpy: 4-bit weights widened by a table, then a BLAS product."""
 
 import numpy as np
 
@@ -15,11 +15,14 @@ from deepbench_ops.random_operands import aligned_empty
 def build(
     backend: Backend, problem: QuantisedLinear, precision: str, operation: str, seed: int
 ) -> Kernel:
-    """Prepare the product of float32 activations with weights that every call widens."""
+    """Prepare the product of float32 activations with 4-bit weights, which every call widens.
+
+    Raises Unsupported for other operations and precisions.
+    """
     if operation != "dequantised_forward":
         raise Unsupported("numpy has no product of quantised operands")
     if precision not in ("float32_int4", "float32_mxfp4"):
-        raise Unsupported(f"numpy has neither bfloat16, which {precision} results are in, nor fp8")
+        raise Unsupported(f"numpy has neither fp8 nor bfloat16, the type of {precision} results")
     drawn = family.inputs(problem, precision, seed)
     x, packed = drawn.activations, packed_pairs(drawn.w.codes)
     pairs = _pairs(drawn.w.kind)
@@ -48,7 +51,7 @@ def build(
 
 
 def _pairs(kind: str) -> np.ndarray:
-    """Return the two numbers that each byte of packed codes holds, 256 x 2."""
+    """Return the two numbers that each byte of packed codes stands for, 256 x 2."""
     signed = np.where(np.arange(16) < 8, np.arange(16), np.arange(16) - 16)
     of_code = np.asarray(VALUES["fp4"] if kind == "fp4" else signed, np.float32)
     return np.stack([np.tile(of_code, 16), np.repeat(of_code, 16)], axis=1)

@@ -12,7 +12,7 @@ from deepbench_ops.problems.rms_norm import RmsNorm
 
 
 def build(backend: Any, problem: RmsNorm, precision: str, operation: str, seed: int) -> Kernel:
-    """Prepare a pass in float32."""
+    """Prepare the forward or backward pass in float32."""
     plain.refuse_unsuitable(precision)
     epsilon = np.float32(EPSILON)
 

@@ -1,8 +1,8 @@
 """Recurrent layers in numpy, step by step: one product a step for all gates, then ufuncs.
 
-Every view of a step is made beforehand and every result goes into a buffer, so that a step does
-nothing but call its operations. A sigmoid is 1/2 + 1/2 tanh(x/2): numpy has a fast tanh and no
-sigmoid, and this form cannot overflow; `bench/rnn_steps.py` holds it against the one by exp.
+All views are made before the first call, and all results are written into buffers, so a step only
+calls its operations. A sigmoid is 1/2 + 1/2 tanh(x/2): numpy has a fast tanh but no sigmoid, and
+this form cannot overflow. `bench/rnn_steps.py` compares it with the form by exp.
 """
 
 from collections.abc import Callable
@@ -22,12 +22,14 @@ from deepbench_ops.problems.rnn import Rnn
 from deepbench_ops.random_operands import aligned_empty
 
 BLOCK_ELEMENTS = 2**16
-"""Gate entries whose factors a backward pass prepares at once."""
+"""Number of gate entries whose factors a backward pass computes at once."""
 
 PRODUCTS = {
     "float32": "np.matmul through BLAS",
     "float16": "np.matmul by numpy's own loop adding in float32, no BLAS",
 }
+"""Notes for the record on the products, by precision."""
+
 STEPS = {
     "forward": "a Python loop with one product a step for all gates, ufuncs into buffers",
     "backward": "a Python loop with one product a step, ufuncs into buffers; one product over all"
@@ -39,7 +41,7 @@ def build(backend: Backend, problem: Rnn, precision: str, operation: str, seed: 
     """Prepare a published pass in float32 (BLAS) or float16 (numpy's own, slow loops)."""
     refuse_lacking(precision)
     if operation not in STEPS:
-        raise Unsupported("numpy has no recurrent layer of its own, only its steps")
+        raise Unsupported("numpy has no recurrent layer of its own: users write the steps")
     drawn = rnn.inputs(problem, precision, seed)
     prepared = (_forward if operation == "forward" else _backward)(drawn)
     if precision == "float32":
@@ -61,7 +63,7 @@ def _forward(drawn: RnnInputs) -> Prepared:
 
 
 def vanilla_forward(drawn: RnnInputs, h: list[np.ndarray]) -> Callable[[], object]:
-    """h[t + 1] = ReLU(x[t] + h[t]·R)."""
+    """Return a function that computes h[t + 1] = ReLU(x[t] + h[t]·R) for all steps."""
     matmul, add, maximum = np.matmul, np.add, np.maximum
     r, zero = drawn.recurrent, drawn.recurrent.dtype.type(0)
     steps = list(zip(drawn.products, h[:-1], h[1:], strict=True))
@@ -76,7 +78,8 @@ def vanilla_forward(drawn: RnnInputs, h: list[np.ndarray]) -> Callable[[], objec
 
 
 def lstm_forward(drawn: RnnInputs, h: list[np.ndarray]) -> Callable[[], object]:
-    """Gates from x[t] + h[t]·R; c = f c + i g; h[t + 1] = o tanh(c)."""
+    """Return a function that computes all steps: o, i, f, g from x[t] + h[t]·R; c = f c + i g;
+    h[t + 1] = o tanh(c)."""
     matmul, add, multiply, tanh = np.matmul, np.add, np.multiply, np.tanh
     r, first = drawn.recurrent, drawn.first_cell
     size, half = first.shape[1], drawn.recurrent.dtype.type(0.5)
@@ -106,7 +109,8 @@ def lstm_forward(drawn: RnnInputs, h: list[np.ndarray]) -> Callable[[], object]:
 
 
 def gru_forward(drawn: RnnInputs, h: list[np.ndarray]) -> Callable[[], object]:
-    """r and z from x[t] + h[t]·R; n = ReLU(x[t] + r h[t]·R); h[t + 1] = n + z (h[t] - n)."""
+    """Return a function that computes all steps: r and z from x[t] + h[t]·R;
+    n = ReLU(x[t] + r h[t]·R); h[t + 1] = n + z (h[t] - n)."""
     matmul, add, subtract, multiply = np.matmul, np.add, np.subtract, np.multiply
     tanh, maximum = np.tanh, np.maximum
     r, first = drawn.recurrent, drawn.first_hidden
@@ -144,7 +148,7 @@ def _backward(drawn: RnnInputs) -> Prepared:
     output = aligned_empty(weights.shape, weights.dtype)
     sizes = (problem.timesteps, problem.batch, weights.shape[1])
     gradients = aligned_empty(sizes, weights.dtype)
-    # Filled, since a call that is its own warm-up must not pay for the first touch of the memory.
+    # Touch the memory now: a long kernel is timed from its first call on.
     gradients.fill(np.nan)
     carry = BACKWARD[problem.cell](drawn, gradients)
     states = drawn.hidden[:-1].reshape(-1, problem.hidden).T
@@ -164,7 +168,8 @@ def _backward(drawn: RnnInputs) -> Prepared:
 
 
 def vanilla_backward(drawn: RnnInputs, dg: np.ndarray) -> Callable[[], object]:
-    """dh = dy[t] + dg[t + 1]·R^T; dg[t] = dh where the ReLU let it pass."""
+    """Return a function that computes dg of all steps, from the last to the first:
+    dh = dy[t] + dg[t + 1]·R^T; dg[t] = dh where the ReLU's output is positive, else 0."""
     matmul, add, multiply, sign = np.matmul, np.add, np.multiply, np.sign
     turned, dh = drawn.recurrent.T, aligned_empty(dg.shape[1:], dg.dtype)
     steps = list(zip(drawn.upstream[:-1], dg[1:], dg[:-1], strict=True))[::-1]
@@ -183,7 +188,11 @@ def vanilla_backward(drawn: RnnInputs, dg: np.ndarray) -> Callable[[], object]:
 
 
 def lstm_backward(drawn: RnnInputs, dg: np.ndarray) -> Callable[[], object]:
-    """dc += dh o (1 - tanh(c)²); the gates' gradients are dh or dc times a factor of their own."""
+    """Return a function that computes dg of all steps, from the last to the first.
+
+    dc += dh o (1 - tanh(c)²). The gradient of a gate is dh or dc times a factor that does not
+    depend on the gradients.
+    """
     matmul, add, subtract, multiply, tanh = np.matmul, np.add, np.subtract, np.multiply, np.tanh
     turned, upstream, cells = drawn.recurrent.T, drawn.upstream, drawn.cells
     steps, batch, size = upstream.shape
@@ -237,7 +246,11 @@ def lstm_backward(drawn: RnnInputs, dg: np.ndarray) -> Callable[[], object]:
 
 
 def gru_backward(drawn: RnnInputs, dg: np.ndarray) -> Callable[[], object]:
-    """The gates' gradients are dh times a factor of their own; dh z passes by the product."""
+    """Return a function that computes dg of all steps, from the last to the first.
+
+    The gradient of a gate is dh times a factor that does not depend on the gradients. dh z is added
+    to the hidden state's gradient of the step before.
+    """
     matmul, add, subtract, multiply, sign = np.matmul, np.add, np.subtract, np.multiply, np.sign
     turned, upstream, hidden = drawn.recurrent.T, drawn.upstream, drawn.hidden
     steps, batch, size = upstream.shape

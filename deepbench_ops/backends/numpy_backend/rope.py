@@ -11,7 +11,7 @@ from deepbench_ops.problems.rope import Rope
 
 
 def build(backend: Any, problem: Rope, precision: str, operation: str, seed: int) -> Kernel:
-    """Prepare a pass in float32."""
+    """Prepare the forward or backward pass in float32."""
     plain.refuse_unsuitable(precision)
 
     def turned(x: np.ndarray, cosines: np.ndarray, sines: np.ndarray) -> Any:

@@ -13,7 +13,7 @@ from deepbench_ops.problems.sampling import Sampling
 
 
 def build(backend: Any, problem: Sampling, precision: str, operation: str, seed: int) -> Kernel:
-    """Prepare the one operation; numpy draws from a generator seeded with `seed`."""
+    """Prepare the sampling, with random numbers of a generator seeded with `seed`."""
     plain.refuse_unsuitable(precision)
     drawn = sampling.inputs(problem, precision, seed)
     probabilities, generator = drawn["probabilities"], np.random.default_rng(seed)

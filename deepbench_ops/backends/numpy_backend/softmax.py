@@ -11,7 +11,7 @@ from deepbench_ops.problems.softmax import Softmax
 
 
 def build(backend: Any, problem: Softmax, precision: str, operation: str, seed: int) -> Kernel:
-    """Prepare a pass in float32."""
+    """Prepare the forward or backward pass in float32."""
     plain.refuse_unsuitable(precision)
 
     def forward(x: np.ndarray) -> Any:

@@ -1,7 +1,7 @@
-"""C = op(A)·op(B) with A in scipy.sparse's compressed rows, the dense product, the conversion.
+"""C = op(A)·op(B) with A in scipy.sparse's compressed rows, the dense product, and the conversion.
 
-scipy goes along the rows of B: it takes a row-major B as it lies and copies a column-major one in
-every call, so B is made row-major beforehand. It has no call that writes into a given C.
+scipy would copy a column-major B in every call and takes a row-major B without a copy, so B is made
+row-major before. scipy has no call that writes into a given C.
 """
 
 from dataclasses import replace
@@ -16,7 +16,7 @@ from deepbench_ops.backends.base import Backend
 from deepbench_ops.backends.families import sparse_gemm
 from deepbench_ops.backends.families.sparse_gemm import (
     SparseInputs,
-    laid_out,
+    concatenated,
     layout_note,
     layout_of_a,
     row_major,
@@ -40,8 +40,8 @@ def build(
 ) -> Kernel:
     """Prepare one of the three operations in float32.
 
-    Where scipy cannot multiply, all three are refused: the other two exist to be compared with the
-    product.
+    Raises Unsupported for a precision in which scipy cannot multiply, for all three operations: the
+    dense product and the conversion are measured to be compared with the sparse product.
     """
     refuse_lacking(precision)
     if precision in LACKING:
@@ -55,7 +55,10 @@ def build(
 
 
 def _scipy_sparse() -> Any:
-    """Import scipy.sparse, which a process that measures something else must not carry along."""
+    """Import scipy.sparse, which processes without sparse kernels must not load.
+
+    Raises Unsupported where scipy is not installed.
+    """
     try:
         from scipy import sparse
     except ModuleNotFoundError as missing:
@@ -68,10 +71,9 @@ def _scipy_sparse() -> Any:
 
 
 def _product(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> Prepared:
-    """``csr_array @ array``, with a vector where there is one column.
+    """Prepare ``csr_array @ array``, with a vector for a B of one column.
 
-    A transposed A is given as scipy's own view of the same three arrays, which it takes for
-    compressed columns.
+    A transposed A is scipy's own view of the same three arrays, as compressed columns.
     """
     arrays = (drawn.a.values, drawn.a.columns, drawn.a.offsets)
     stored = sparse.csr_array(arrays, shape=drawn.a.shape)
@@ -93,9 +95,9 @@ def _product(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> Prepared:
 
 
 def _dense_product(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> Prepared:
-    """``np.matmul`` through BLAS into a given C, with a vector where there is one column.
+    """Prepare ``np.matmul`` through BLAS into a given C, with vectors for a B of one column.
 
-    Arrays hold column-major matrices as the C-contiguous transposes, as for GEMM.
+    Column-major matrices are stored as their C-contiguous transposes, as for GEMM.
     """
     stored = drawn.a.dense()
     a = stored.T if problem.a_transposed else stored
@@ -116,12 +118,12 @@ def _dense_product(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> Pre
 
 
 def _conversion(sparse: Any, problem: SparseGemm, drawn: SparseInputs) -> Prepared:
-    """``csr_array(dense)``, which makes new arrays in every call."""
+    """Prepare ``csr_array(dense)``, which makes new arrays in every call."""
     newest = LatestOutput(partial(sparse.csr_array, drawn.a.dense()), sparse.csr_array((1, 1)))
 
     def values() -> np.ndarray:
         made = newest.output
-        return laid_out(drawn.a, made.indptr, made.indices, made.data)
+        return concatenated(drawn.a, made.indptr, made.indices, made.data)
 
     return Prepared(
         run=newest.run,

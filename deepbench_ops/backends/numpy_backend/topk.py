@@ -1,4 +1,4 @@
-"""Top-k in numpy: np.argpartition, then the k found in order."""
+"""Top-k in numpy: np.argpartition, then a sort of the k largest numbers."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from deepbench_ops.problems.topk import TopK
 
 
 def build(backend: Any, problem: TopK, precision: str, operation: str, seed: int) -> Kernel:
-    """Prepare the one operation, which rounds nothing, in types that numpy has."""
+    """Prepare top-k, which needs no rounding, in the types that numpy has."""
     refuse_lacking(precision)
     drawn = topk.inputs(problem, precision, seed)
     x, k = drawn["x"], problem.k
@@ -28,7 +28,7 @@ def build(backend: Any, problem: TopK, precision: str, operation: str, seed: int
     prepared = Prepared(
         run=newest.run,
         reset=newest.reset,
-        output=lambda: topk.judged(x, *newest.output),
+        output=lambda: topk.checked_values(x, *newest.output),
         notes={"route": "np.argpartition, np.argsort of the k found, np.take_along_axis"},
     )
     return assemble(backend, problem, precision, operation, drawn, prepared)

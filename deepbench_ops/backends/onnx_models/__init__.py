@@ -1,5 +1,5 @@
-"""The operations as ONNX models, for the runtimes that execute them: one module per family.
+"""Operations as ONNX models, for the runtimes that execute them: one module per family.
 
-ONNX is a format of trained networks. Weights are constants in it, which a runtime may rearrange
-when it compiles, and there are no backward passes.
+ONNX is a format for trained networks. Weights are constants of a model, which a runtime may
+rearrange when it compiles the model, and there are no backward passes.
 """

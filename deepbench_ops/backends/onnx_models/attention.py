@@ -1,4 +1,4 @@
-"""Attention as ONNX's operator of that name, which opset 23 brought; it has no gradient."""
+"""Attention as ONNX's operator Attention (opset 23 and later), which has no gradient."""
 
 from typing import Any
 
@@ -11,14 +11,14 @@ from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.attention import FORCED
 
 OPSET, IR_VERSION = 23, 11
-"""Of 2025: releases of runtimes before it cannot read the model."""
+"""Versions of 2025; older releases of runtimes cannot read the model."""
 
 
 def model(problem: Any, drawn: AttentionInputs, precision: str, operation: str) -> OnnxModel:
-    """Return attention of operands that are fed.
+    """Return attention with all operands as inputs.
 
-    Its `is_causal` lets the first query see the first key, so that the mask of fewer queries than
-    keys is fed as such.
+    ONNX's `is_causal` lets the first query see the first key only. For fewer queries than keys the
+    mask is therefore an input.
     """
     if operation == "backward":
         raise Unsupported("ONNX describes no gradient of attention")

@@ -1,4 +1,4 @@
-"""Attention of a decoding step as an ONNX model: that of `attention`, with the cache fed."""
+"""Attention of a decoding step as the ONNX model of `attention`, with the cache as input."""
 
 from deepbench_ops.backends.onnx_models.attention import model
 

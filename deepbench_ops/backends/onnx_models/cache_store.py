@@ -7,7 +7,7 @@ from deepbench_ops.problems.cache_store import CacheStore
 
 
 def model(problem: CacheStore, drawn: CacheInputs, precision: str, operation: str) -> OnnxModel:
-    """Raise Unsupported: a copy of the whole cache would be timed."""
+    """Raise Unsupported: in ONNX a call would copy the whole cache."""
     raise Unsupported(
         "ONNX has no write into a tensor that stays: ScatterND copies the whole cache in every call"
     )

@@ -11,11 +11,11 @@ from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.conv import Conv
 
 SHIFT = 128
-"""Zero point of int8 images, which are fed as unsigned bytes."""
+"""Zero point of int8 images, which are inputs as unsigned bytes."""
 
 
 def model(problem: Conv, drawn: ConvInputs, precision: str, operation: str) -> OnnxModel:
-    """Return the forward pass; Unsupported for gradients and for channels last."""
+    """Return the forward pass; raise Unsupported for gradients."""
     if operation != "forward":
         raise Unsupported("ONNX is a format of trained networks: it has no backward passes")
     p, graph = problem, Graph()

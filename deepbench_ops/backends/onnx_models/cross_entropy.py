@@ -1,4 +1,4 @@
-"""Cross-entropy as a user scores a model with ONNX: LogSoftmax, GatherElements, ReduceMean, Neg."""
+"""Cross-entropy in ONNX, as users score a model: LogSoftmax, GatherElements, ReduceMean, Neg."""
 
 from deepbench_ops.backends.families.operands import Operands
 from deepbench_ops.backends.onnx_models import forward

@@ -1,4 +1,4 @@
-"""Embedding as ONNX's Gather, the table being fed."""
+"""Embedding as ONNX's Gather, with the table as input."""
 
 from deepbench_ops.backends.families.operands import Operands
 from deepbench_ops.backends.onnx_models import forward

@@ -1,4 +1,4 @@
-"""Embedding bags as ONNX's Gather and ReduceSum, the table being fed."""
+"""Embedding bags as ONNX's Gather and ReduceSum, with the table as input."""
 
 import numpy as np
 

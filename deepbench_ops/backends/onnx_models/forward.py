@@ -1,4 +1,4 @@
-"""Forward passes as ONNX models."""
+"""Forward passes of the families with `Operands`, as ONNX models."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -22,11 +22,12 @@ def model(
     route: str,
     constants: Sequence[str] = (),
 ) -> OnnxModel:
-    """Return the model that `build` makes of a graph and the operands by their names.
+    """Return the model whose graph `build` makes.
 
-    shapes: of the outputs by their names, in the order in which `build` returns them; their type is
-    that of the first operand. constants: operands that are part of the model, as weights are; the
-    others are fed. Unsupported for a backward pass.
+    build: function of a graph and of the operands as values, by name, that returns the outputs.
+    shapes: shapes of the outputs by name, in the order in which `build` returns them; their type is
+    that of the first operand. route: description for the record. constants: operands that are part
+    of the model, such as weights; the others are inputs. Raises Unsupported for a backward pass.
     """
     if operation.endswith("backward"):
         raise Unsupported(NO_GRADIENTS)
@@ -57,9 +58,9 @@ def _read(number: int, outputs: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def in_float32(graph: Graph, x: Value, precision: str, compute: Callable[[Value], Any]) -> Value:
-    """Return what `compute` makes of x in float32, in the type of `precision`.
+    """Return compute(x), computed in float32 and rounded to the type of `precision`.
 
-    As models of 16 bits do for what they would lose by rounding each step.
+    Models in 16 bits do the same where the rounding of each step would lose too much.
     """
     if precision == "float32":
         found: Value = compute(x)

@@ -13,7 +13,7 @@ MATRICES = ("gate", "up", "down")
 
 
 def model(problem: GatedMlp, drawn: Operands, precision: str, operation: str) -> OnnxModel:
-    """Return the forward pass, the matrices constant and stored as MatMul wants them."""
+    """Return the forward pass, with constant matrices in the order that MatMul requires."""
 
     def build(graph: Graph, x: Value, gate: Value, up: Value, down: Value) -> Value:
         activation = _silu if problem.activation == "swiglu" else _gelu_by_tanh

@@ -1,4 +1,4 @@
-"""GELU as the operators that exporters write, which runtimes replace by a kernel of their own.
+"""GELU as the operators that exporters write, which runtimes replace by a single kernel.
 
 ONNX's own Gelu (opset 20, 2023) is newer than many releases of the runtimes.
 """

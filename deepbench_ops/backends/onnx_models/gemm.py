@@ -9,8 +9,8 @@ from deepbench_ops.problems.gemm import Gemm
 
 
 def model(problem: Gemm, drawn: GemmInputs, precision: str, operation: str) -> OnnxModel:
-    """Return the transposed product of the operands as they are stored; nothing is constant."""
-    stored, graph = gemm.stored(problem, drawn), Graph()
+    """Return the transposed product of the operands in their memory order, all of them inputs."""
+    stored, graph = gemm.row_major(problem, drawn), Graph()
     b, a, c = (graph.input(name, getattr(stored, name)) for name in "bac")
     if precision == "int8":
         b = graph.node("Transpose", b, perm=[1, 0]) if problem.b_transposed else b

@@ -1,4 +1,4 @@
-"""A graph under construction: values that can be computed with like arrays, and the model of it."""
+"""Construction of an ONNX model: a graph, and values that support arithmetic like arrays."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,10 +10,11 @@ from onnx import TensorProto, helper, numpy_helper
 
 OPSET = 17
 IR_VERSION = 8
-"""Both of 2022: what every listed release of the runtimes reads. A graph may ask for later ones."""
+"""Versions of 2022, which every listed release of the runtimes can read. A graph may have later
+ones."""
 
 MICROSOFT = "com.microsoft"
-"""Domain of onnxruntime's own operators. openvino reads some of them."""
+"""Domain of onnxruntime's own operators; openvino can read some of them."""
 
 TYPES = {
     np.dtype(np.float32): TensorProto.FLOAT,
@@ -28,22 +29,22 @@ TYPES = {
 
 @dataclass(frozen=True)
 class OnnxModel:
-    """A model and its inputs, as a runtime takes them."""
+    """A serialised model and its inputs."""
 
     serialised: bytes
     feeds: Mapping[str, np.ndarray]
     """C-contiguous inputs by name."""
     read: Callable[[Sequence[np.ndarray]], np.ndarray]
-    """Return the reference's array from the outputs."""
+    """Function from the model's outputs to the array that is compared with the reference."""
     notes: Mapping[str, str]
     further: Mapping[str, Callable[[Sequence[np.ndarray]], np.ndarray]] = field(
         default_factory=dict
     )
-    """Functions that return the arrays of further references, by the family's names for them."""
+    """Functions from the model's outputs to the arrays of further outputs, by the family's names."""
 
 
 class Graph:
-    """Nodes in the order in which they are computed."""
+    """A graph under construction: nodes in the order of computation, constants and inputs."""
 
     def __init__(self, opset: int = OPSET, ir_version: int = IR_VERSION) -> None:
         self.opset = opset
@@ -55,26 +56,26 @@ class Graph:
         self.feeds: dict[str, np.ndarray] = {}
 
     def input(self, name: str, values: np.ndarray) -> "Value":
-        """Return an input that will be fed `values`, copied where they are not C-contiguous."""
+        """Add an input with these values, copied where they are not C-contiguous; return it."""
         self.feeds[name] = np.ascontiguousarray(values)
         return self.declared(name, values.dtype, values.shape)
 
     def declared(self, name: str, dtype: Any, shape: Sequence[int]) -> "Value":
-        """Return an input of that type and shape."""
+        """Add an input of this type and shape, without values; return it."""
         self.inputs.append(_described(name, dtype, shape))
         return Value(self, name)
 
     def constant(self, name: str, values: np.ndarray) -> "Value":
-        """Return a constant that is part of the model."""
+        """Add a constant to the model; return it."""
         self.constants.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
         return Value(self, name)
 
     def node(self, kind: str, *inputs: "Value | None", outputs: int = 1, **more: Any) -> Any:
-        """Return the output of a new node, or as many as it is said to have.
+        """Add a node; return its output, or a list of `outputs` outputs.
 
-        more: attributes, and the operator's `domain` where it is none of ONNX's own.
-        Nodes have names: onnxruntime 1.18.1 to 1.21.0 derives those of fused ones from them, and
-        refuses a model in which two of them are the same.
+        kind: name of the operator. more: attributes, and `domain` for operators that are not
+        ONNX's. Each node gets a name: onnxruntime 1.18.1 to 1.21.0 derives the names of fused nodes
+        from them, and refuses a model in which two are the same.
         """
         own = f"{kind}_{len(self.nodes)}"
         names = [f"{own}_{number}" for number in range(outputs)]
@@ -85,12 +86,12 @@ class Graph:
         return found[0] if outputs == 1 else found
 
     def proto(self, name: str, outputs: Mapping["Value", tuple[Any, Sequence[int]]]) -> Any:
-        """Return the graph with these outputs, of each the type and shape."""
+        """Return the graph in ONNX's format. outputs: (type, shape) of each output."""
         described = [_described(value.name, *kind) for value, kind in outputs.items()]
         return helper.make_graph(self.nodes, name, self.inputs, described, self.constants)
 
     def serialised(self, outputs: Mapping["Value", tuple[Any, Sequence[int]]]) -> bytes:
-        """Return the model as ONNX's files hold it."""
+        """Return the model as the bytes of an ONNX file. outputs: (type, shape) of each output."""
         versions = {"": self.opset} | dict.fromkeys(self.domains - {""}, 1)
         domains = [helper.make_opsetid(name, version) for name, version in versions.items()]
         model = helper.make_model(
@@ -101,7 +102,7 @@ class Graph:
 
 @dataclass(frozen=True)
 class Value:
-    """One value of a graph: ``+ - *`` and slices of the last axis add nodes to it."""
+    """A value of a graph; ``+ - *`` and slices of the last of two axes add nodes to the graph."""
 
     graph: Graph = field(hash=False, compare=False)
     name: str
@@ -136,5 +137,5 @@ def _described(name: str, dtype: Any, shape: Sequence[int]) -> Any:
 
 
 def version() -> str:
-    """Return the release of the library that writes models."""
+    """Return the version of the onnx library, which writes the models."""
     return str(onnx.__version__)

@@ -13,7 +13,7 @@ from deepbench_ops.problems.grouped_conv import GroupedConv
 def model(
     problem: GroupedConv, drawn: GroupedConvInputs, precision: str, operation: str
 ) -> OnnxModel:
-    """Return the forward pass; Unsupported for gradients."""
+    """Return the forward pass; raise Unsupported for gradients."""
     if operation != "forward":
         raise Unsupported("ONNX is a format of trained networks: it has no backward passes")
     p, graph = problem, Graph()

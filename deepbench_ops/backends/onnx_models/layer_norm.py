@@ -1,4 +1,4 @@
-"""LayerNorm as ONNX's LayerNormalization, weight and bias being constants."""
+"""LayerNorm as ONNX's LayerNormalization, with constant weight and bias."""
 
 from deepbench_ops.backends.families.layer_norm import EPSILON
 from deepbench_ops.backends.families.operands import Operands

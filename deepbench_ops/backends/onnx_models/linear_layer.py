@@ -1,4 +1,4 @@
-"""Linear layers as ONNX's Gemm; a layer's weight is fed, as its gradients are no constants."""
+"""Linear layers as ONNX's Gemm; the weight is a constant in a forward pass, else an input."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,12 +14,12 @@ from deepbench_ops.problems.linear_layer import LinearLayer
 def model(problem: LinearLayer, drawn: LinearInputs, precision: str, operation: str) -> OnnxModel:
     """Return a layer or one of its gradients.
 
-    The weight of a forward pass is a constant, as in the models that users run: a runtime may
-    lay it out for its products beforehand.
+    The weight of a forward pass is a constant, as in the models of users, and a runtime may
+    rearrange it for its products when it compiles the model.
     """
     graph = Graph()
     if operation == "forward":
-        if drawn.weight.nbytes > MOST_BYTES:
+        if drawn.weight.nbytes > LARGEST_CONSTANT:
             raise Unsupported("a weight of 2 GiB or more does not fit into an ONNX model")
         x, weight = graph.input("x", drawn.x), graph.constant("weight", drawn.weight)
         bias = [] if drawn.bias is None else [graph.constant("bias", drawn.bias)]
@@ -49,9 +49,9 @@ def model(problem: LinearLayer, drawn: LinearInputs, precision: str, operation: 
     )
 
 
-MOST_BYTES = 2**31 - 2**20
-"""Of a constant: a message of protobuf, which a model is, ends at 2 GiB."""
+LARGEST_CONSTANT = 2**31 - 2**20
+"""Largest size of a constant in bytes: a model is a protobuf message, which has at most 2 GiB."""
 
 GRADIENT_OF_X = ("gradient", "weight")
 GRADIENT_OF_WEIGHT = ("gradient", "x")
-"""Operands of each gradient."""
+"""Names of the operands of each gradient."""

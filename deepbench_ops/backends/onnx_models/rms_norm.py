@@ -1,4 +1,4 @@
-"""RMSNorm as the operators that exporters write, which runtimes replace by a kernel of their own.
+"""RMSNorm as the operators that exporters write, which runtimes replace by a single kernel.
 
 ONNX's own RMSNormalization (opset 23, 2025) is newer than most releases of the runtimes.
 """

@@ -1,7 +1,6 @@
-"""Forward passes of recurrent layers: ONNX's own layer, and the published one as its Scan.
+"""Forward passes of recurrent layers: ONNX's own layer, and the published pass as ONNX's Scan.
 
-A Scan runs a graph of its own for every step. The recurrence in it is `rnn_recurrence`, whose
-operations here add nodes.
+A Scan runs an inner graph for every step. `rnn_recurrence` makes the nodes of this graph.
 """
 
 import numpy as np
@@ -15,13 +14,14 @@ from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.rnn import Rnn
 
 ORDER = {"vanilla": ("h",), "lstm": ("i", "o", "f", "g"), "gru": ("z", "r", "n")}
-"""ONNX's order of gates."""
+"""Order of the gates in ONNX's layers."""
 
 OPERATORS = {"vanilla": "RNN", "lstm": "LSTM", "gru": "GRU"}
+"""ONNX's operators, by cell."""
 
 
 def model(problem: Rnn, drawn: RnnInputs, precision: str, operation: str) -> OnnxModel:
-    """Return a forward pass; Unsupported for gradients."""
+    """Return a forward pass; raise Unsupported for gradients."""
     if operation.endswith("backward"):
         raise Unsupported("ONNX is a format of trained networks: it has no backward passes")
     return (_layer if operation == "fused_forward" else _scan)(problem, drawn)
@@ -103,6 +103,6 @@ def _layer(problem: Rnn, drawn: RnnInputs) -> OnnxModel:
 
 
 def _reordered(values: np.ndarray, cell: str) -> np.ndarray:
-    """Return rows of gates in ONNX's order."""
+    """Return rows of gates in ONNX's order, from rows in `FUSED_ORDER`."""
     parts = dict(zip(FUSED_ORDER[cell], np.split(values, len(ORDER[cell])), strict=True))
     return np.concatenate([parts[name] for name in ORDER[cell]])

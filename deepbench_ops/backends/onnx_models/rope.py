@@ -8,7 +8,7 @@ from deepbench_ops.problems.rope import Rope
 
 
 def model(problem: Rope, drawn: Operands, precision: str, operation: str) -> OnnxModel:
-    """Return the forward pass of queries and keys, the tables being fed."""
+    """Return the forward pass of queries and keys, with the tables as inputs."""
 
     def build(
         graph: Graph, queries: Value, keys: Value, cosines: Value, sines: Value

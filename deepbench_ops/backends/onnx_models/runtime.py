@@ -1,4 +1,4 @@
-"""Frameworks that execute ONNX models: everything that their backends share."""
+"""Common code of the frameworks that execute ONNX models."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -14,26 +14,26 @@ from deepbench_ops.backends.onnx_models.graph import OnnxModel
 
 
 class Runtime(CpuBackend):
-    """A framework that compiles a model, and runs it on what it is fed."""
+    """A framework that compiles a model and runs it on its inputs."""
 
-    nchw_alone = "ONNX describes convolutions of NCHW alone: a runtime lays out by itself"
+    nchw_alone = "ONNX describes convolutions in NCHW only; a runtime chooses its own layout"
     notes: ClassVar[Mapping[str, str]] = {}
-    """Note on the outputs, where they are not new in every call."""
+    """Notes on the outputs, for a runtime whose calls do not return new ones."""
 
     @classmethod
     def builder_in(cls, module: ModuleType) -> Builder:
-        """Return a module's builder of kernels: from its ONNX `model` where it has one."""
+        """Return the builder of kernels that a module defines, by its `model` where it has one."""
         if hasattr(module, "model"):
             return builder(partial(function, module.model))
         return super().builder_in(module)
 
     @abstractmethod
     def loaded(self, model: OnnxModel) -> Call:
-        """Compile a model, and return what runs it once on its feeds."""
+        """Compile a model, and return a call that runs it once on its inputs."""
 
     @abstractmethod
     def arrays(self, output: Any) -> Sequence[np.ndarray]:
-        """Return what such a call returned, as arrays of numpy."""
+        """Return the outputs of such a call as numpy arrays. output: result of the call."""
 
 
 def _read(backend: Runtime, read: Callable[..., np.ndarray], output: Any) -> np.ndarray:
@@ -48,7 +48,7 @@ def function(
     precision: str,
     operation: str,
 ) -> Function:
-    """Return an operation as the model that `make` makes of it."""
+    """Return an operation that is executed as the model that `make` returns."""
     model = make(problem, drawn, precision, operation)
     return Function(
         compile=partial(backend.loaded, model),

@@ -1,4 +1,4 @@
-"""Softmax as ONNX's operator of that name, over the last axis."""
+"""Softmax as ONNX's operator Softmax, over the last axis."""
 
 from deepbench_ops.backends.families.operands import Operands
 from deepbench_ops.backends.onnx_models import forward

@@ -1,4 +1,4 @@
-"""The dense twin of a sparse product as ONNX's Gemm: of sparse products ONNX itself has none."""
+"""The dense product of a sparse problem as ONNX's Gemm; ONNX has no sparse product."""
 
 import numpy as np
 
@@ -14,18 +14,18 @@ LACKING = {
 
 
 def model(problem: SparseGemm, drawn: SparseInputs, precision: str, operation: str) -> OnnxModel:
-    """Return the dense product, as for GEMM the transposed one; Unsupported for the others."""
+    """Return the dense product, transposed as for GEMM; raise Unsupported for other operations."""
     if operation in LACKING:
         raise Unsupported(LACKING[operation])
     if precision == "int8":
         raise Unsupported("ONNX's Gemm has no int8, and there is no sparse product to compare with")
     graph = Graph()
     a = drawn.a.dense()
-    b_turned, a_turned = problem.b_transposed, problem.a_transposed
-    left = graph.input("b", drawn.b if b_turned else drawn.b.T)
-    # The storage of A is column-major, k x m unless its rows are those of the transpose.
+    b_transposed, a_transposed = problem.b_transposed, problem.a_transposed
+    left = graph.input("b", drawn.b if b_transposed else drawn.b.T)
+    # A is stored column-major, so its memory is the row-major transpose.
     right = graph.input("a", a.T)
-    output = graph.node("Gemm", left, right, transA=int(b_turned), transB=int(a_turned))
+    output = graph.node("Gemm", left, right, transA=int(b_transposed), transB=int(a_transposed))
     return OnnxModel(
         serialised=graph.serialised({output: (drawn.b.dtype, (problem.n, problem.m))}),
         feeds=graph.feeds,

@@ -1,7 +1,7 @@
-"""ONNX Runtime on the CPU: ONNX models in sessions, as its users run them."""
+"""ONNX Runtime on the CPU: ONNX models in sessions, as users run them."""
 
 POSITION = 40
 """Place among the frameworks in tables and menus."""
 
 COMPANIONS = ("onnx",)
-"""Packages that it cannot do without besides the framework."""
+"""Other packages that this backend needs."""

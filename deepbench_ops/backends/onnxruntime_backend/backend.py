@@ -1,4 +1,4 @@
-"""ONNX Runtime on the CPU: ONNX models in sessions, as its users run them."""
+"""ONNX Runtime on the CPU: ONNX models in sessions, as users run them."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 
-from deepbench_ops.backends.functional import NO_TF32, Call, named
+from deepbench_ops.backends.functional import NO_TF32, Call, with_implementation
 from deepbench_ops.backends.onnx_models import graph
 from deepbench_ops.backends.onnx_models.graph import OnnxModel
 from deepbench_ops.backends.onnx_models.runtime import Runtime
@@ -24,10 +24,11 @@ LACKING_WORDS = (
     "is under development",
     "Unsupported model IR version",
 )
+"""Parts of onnxruntime's messages about operators and versions that it does not have."""
 
 
 class OnnxRuntimeBackend(Runtime):
-    """A session for each kernel, on the CPU provider."""
+    """ONNX Runtime with its CPU provider, and a session for each kernel."""
 
     name = "onnxruntime"
     lacking: ClassVar = {
@@ -36,19 +37,19 @@ class OnnxRuntimeBackend(Runtime):
     }
 
     def loaded(self, model: OnnxModel) -> Call:
-        """Return a call on values that the runtime already holds."""
+        """Return a call on inputs that are already values of the runtime."""
         session = self.session(model.serialised)
         feeds = {name: ort.OrtValue.ortvalue_from_numpy(x) for name, x in model.feeds.items()}
         call = partial(session.run_with_ort_values, None, feeds)
-        return named(call, partial(self.operators, model.serialised))
+        return with_implementation(call, partial(self.operators, model.serialised))
 
     def arrays(self, output: Any) -> Sequence[np.ndarray]:
         """Return copies of the outputs."""
         return [value.numpy() for value in output]
 
     def operators(self, serialised: bytes) -> str:
-        """Return provider and operators of a model as the runtime has optimised it, such as
-        "CPUExecutionProvider: FusedConv". It compiles the model again."""
+        """Return the provider and the operators of a model after optimisation, such as
+        "CPUExecutionProvider: FusedConv". This compiles the model again."""
         with TemporaryDirectory() as folder:
             path = Path(folder, "optimised.onnx")
             provider = self.session(serialised, path).get_providers()[0]
@@ -57,26 +58,26 @@ class OnnxRuntimeBackend(Runtime):
         return f"{provider}: {', '.join(dict.fromkeys(names))}"
 
     def session(self, serialised: bytes, optimised: Path | None = None) -> Any:
-        """Compile a model, all of the runtime's own optimisations allowed, as is its default.
+        """Compile a model with all optimisations of the runtime, its default.
 
-        optimised: file for the model as it is executed.
+        optimised: file to which the optimised model is written.
         """
         options = ort.SessionOptions()
         if optimised is not None:
             options.optimized_model_filepath = str(optimised)
         options.intra_op_num_threads = self.settle_threads()
         options.inter_op_num_threads = 1
-        options.log_severity_level = 4  # failures are raised; a session says them as well
+        options.log_severity_level = 4  # failures are raised; a session would also print them
         return ort.InferenceSession(serialised, options, providers=[PROVIDER])
 
     def lacks(self, error: Exception) -> bool:
-        """Return whether the runtime says that it has no such operator for a type, or does not know
-        the model's version."""
+        """Return whether `error` is a report of a missing operator, type or model version."""
         text = str(error)
         return any(words in text for words in LACKING_WORDS)
 
     def versions(self) -> dict[str, str]:
-        """Return onnxruntime, its build, onnx, numpy and the threads of a session."""
+        """Return the versions of onnxruntime, onnx and numpy, onnxruntime's build, and the number of
+        threads of a session."""
         return {
             "framework": f"onnxruntime {ort.__version__}",
             "onnxruntime": str(ort.__version__),

@@ -1,4 +1,4 @@
-"""Which releases of ONNX Runtime are listed, and what their environments hold next to it."""
+"""Rule for the listed releases of ONNX Runtime and their companions."""
 
 from datetime import date
 

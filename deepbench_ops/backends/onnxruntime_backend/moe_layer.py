@@ -1,4 +1,4 @@
-"""Mixture-of-experts layers in ONNX Runtime: its own operator MoE behind the router's product."""
+"""Mixture-of-experts layers in ONNX Runtime: a product for the router, then the operator MoE."""
 
 from typing import Any
 
@@ -15,14 +15,16 @@ from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.moe_layer import MoeLayer
 
 DOMAIN = "com.microsoft"
-PAIRED = {"swiglu_fusion": 1, "activation_alpha": 1.0, "activation_beta": 0.0}
-"""Gate and up in turns in one matrix; without the constants that gpt-oss adds to SwiGLU."""
+SWIGLU_ATTRIBUTES = {"swiglu_fusion": 1, "activation_alpha": 1.0, "activation_beta": 0.0}
+"""Attributes of MoE: rows of gate and up alternate in one matrix, and the activation is plain
+SwiGLU, without the constants of gpt-oss."""
 
 
 def function(
     backend: Runtime, problem: MoeLayer, drawn: MoeInputs, precision: str, operation: str
 ) -> Function:
-    """Return the layer, all weights constant."""
+    """Return the forward pass with constant weights; raise Unsupported for other operations and for
+    layers without a gate."""
     if operation == "backward":
         raise Unsupported(NO_GRADIENTS)
     if drawn.gate is None:
@@ -35,7 +37,7 @@ def _model(problem: MoeLayer, drawn: MoeInputs, precision: str, operation: str) 
     p = problem
     both = np.stack([drawn.gate, drawn.up], axis=2).reshape(p.experts, -1, p.hidden)
     constants = {"router": np.ascontiguousarray(drawn.router.T), "first": both, "last": drawn.down}
-    more: dict[str, Any] = {"k": p.top_k, "normalize_routing_weights": 1, **PAIRED}
+    more: dict[str, Any] = {"k": p.top_k, "normalize_routing_weights": 1, **SWIGLU_ATTRIBUTES}
     nodes = [
         helper.make_node("MatMul", ["x", "router"], ["logits"]),
         helper.make_node(

@@ -1,4 +1,4 @@
-"""Quantising in ONNX Runtime: QuantizeLinear of rows, with scales that the model makes."""
+"""Quantisation in ONNX Runtime: QuantizeLinear of rows, with scales that the model computes."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.quantisation import Quantisation
 
 OPSET, IR_VERSION = 21, 10
-"""The first in which a model names the type that QuantizeLinear makes."""
+"""First versions in which a model can say the output type of QuantizeLinear."""
 
 TYPES = {"int8": TensorProto.INT8, "fp8": TensorProto.FLOAT8E4M3FN}
 
@@ -27,9 +27,9 @@ def function(
     precision: str,
     operation: str,
 ) -> Function:
-    """Return quantising by rows; Unsupported for blocks."""
+    """Return the quantisation of rows; raise Unsupported for blocks and for the norm."""
     if not precision.endswith("_row"):
-        raise Unsupported(f"onnxruntime has no operator that makes codes and scales of {precision}")
+        raise Unsupported(f"onnxruntime has no operator for codes and scales of {precision}")
     if operation != "forward":
         raise Unsupported("onnxruntime has no norm that quantises what it returns")
     model = _model(problem, drawn, precision)

@@ -1,4 +1,4 @@
-"""Quantised linear layers in ONNX Runtime: its own operators, and int8 by those of ONNX."""
+"""Quantised linear layers in ONNX Runtime: its own operators, and ONNX's operators for int8."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from deepbench_ops.problems.quantised_linear import QuantisedLinear
 
 DOMAIN = "com.microsoft"
 INT4_GROUPS = (16, 32, 64, 128, 256)
-"""Powers of two from 16 on are the block sizes of MatMulNBits."""
+"""Block sizes of MatMulNBits, powers of two from 16 on."""
 
 
 def function(
@@ -26,11 +26,14 @@ def function(
     precision: str,
     operation: str,
 ) -> Function:
-    """Return one layer as a model of one or a few nodes, weights constant."""
+    """Return one layer as a model with constant weights.
+
+    Raises Unsupported for formats and operations without a kernel.
+    """
     if operation == "dequantised_forward":
         raise Unsupported(
-            "onnxruntime makes MatMulNBits of a constant that is widened and multiplied, or widens"
-            " it when it compiles: no call does both"
+            "onnxruntime replaces a widened constant and its product by MatMulNBits, or widens the"
+            " constant when it compiles: no call widens and multiplies"
         )
     make = {
         ("forward", "float32_int4"): _of_four_bits,
@@ -89,7 +92,7 @@ def _model(
     constants: dict[str, np.ndarray],
     route: str,
 ) -> OnnxModel:
-    """Return the model of these nodes, from x to y in float32."""
+    """Return the model with these nodes, with input x and output y in float32."""
     described = [
         helper.make_tensor_value_info(name, TensorProto.FLOAT, [problem.m, columns])
         for name, columns in (("x", problem.k), ("y", problem.n))

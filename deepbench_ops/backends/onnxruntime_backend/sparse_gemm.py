@@ -1,4 +1,4 @@
-"""Sparse products in ONNX Runtime: its own operator forward, else the operators of ONNX."""
+"""Sparse products in ONNX Runtime: its own operator for `forward`, ONNX's operators otherwise."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from deepbench_ops.backends.onnxruntime_backend import sparse_product
 
 
 def function(backend: Any, problem: Any, drawn: Any, precision: str, operation: str) -> Function:
-    """Return an operation of a sparse product, operands bound."""
+    """Return one of the three operations, with its operands bound."""
     if operation == "forward":
         return sparse_product.function(backend, problem, drawn, precision)
     return runtime.function(

@@ -1,4 +1,4 @@
-"""C = A·B with A in compressed rows: onnxruntime's own operator, on Eigen's sparse matrices."""
+"""C = A·B with A in compressed rows: onnxruntime's own operator, with Eigen's sparse matrices."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ OPERATOR = "SparseToDenseMatMul"
 
 
 def function(backend: Any, problem: SparseGemm, drawn: SparseInputs, precision: str) -> Function:
-    """Return the product in float32, the one precision of the operator that is measured here."""
+    """Return the product in float32; raise Unsupported for other precisions."""
     if precision != "float32":
         raise Unsupported(f"onnxruntime's {OPERATOR} has float32, not {precision}")
     a = drawn.a
@@ -30,7 +30,7 @@ def function(backend: Any, problem: SparseGemm, drawn: SparseInputs, precision: 
 
     def compile_it() -> Call:
         session = backend.session(_serialised(problem))
-        # Positions of 64 bits are what the runtime's sparse tensors have.
+        # The runtime's sparse tensors have 64-bit positions.
         columns, offsets = (part.astype(np.int64) for part in (a.columns, a.offsets))
         device = ort.OrtDevice.make("cpu", 0)
         rows = ort.SparseTensor.sparse_csr_from_numpy(

@@ -1,4 +1,4 @@
-"""OpenVINO on the CPU: the ONNX models, read by its own frontend and compiled for latency."""
+"""OpenVINO on the CPU: ONNX models, read by OpenVINO's frontend and compiled for latency."""
 
 import sys
 
@@ -6,8 +6,8 @@ POSITION = 50
 """Place among the frameworks in tables and menus."""
 
 COMPANIONS = ("onnx",)
-"""Packages that it cannot do without besides the framework."""
+"""Other packages that this backend needs."""
 
-# openvino reports its use to its makers when it is imported, from a process that it forks next to
-# the measured one. Where that package is missing, it does not.
+# When it is imported, openvino forks a process that sends usage data. Without this package it does
+# not.
 sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]

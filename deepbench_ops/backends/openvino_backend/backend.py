@@ -1,4 +1,4 @@
-"""OpenVINO on the CPU: the ONNX models, read by its own frontend and compiled for latency."""
+"""OpenVINO on the CPU: ONNX models, read by OpenVINO's frontend and compiled for latency."""
 
 from collections.abc import Sequence
 from functools import cached_property, partial
@@ -19,7 +19,7 @@ from deepbench_ops.backends.onnx_models.runtime import Runtime
 
 
 class OpenVinoBackend(Runtime):
-    """A compiled model and an inference request for each kernel, on the CPU plugin."""
+    """OpenVINO with its CPU plugin, and a compiled model and inference request for each kernel."""
 
     name = "openvino"
     lacking: ClassVar = {
@@ -31,7 +31,10 @@ class OpenVinoBackend(Runtime):
     notes: ClassVar = {"output": "the request's own, written anew by every call"}
 
     def loaded(self, model: OnnxModel, **hints: str) -> Call:
-        """Return a call that leaves the output in its request: `infer` would copy it."""
+        """Return a call that leaves the outputs in its request; `infer` would copy them.
+
+        hints: further properties of the plugin.
+        """
         request = self.request(model, **hints)
         start, wait = request.start_async, request.wait
 
@@ -54,8 +57,8 @@ class OpenVinoBackend(Runtime):
     def request(self, model: OnnxModel, **more: str) -> Any:
         """Compile a model for the lowest latency and return a request with its inputs set.
 
-        The hint keeps float32 in float32: on processors with bfloat16 units the plugin takes
-        those otherwise. more: further properties of the plugin.
+        A hint keeps float32 products in float32; on processors with bfloat16 units the plugin would
+        otherwise use these. more: further properties of the plugin.
         """
         read = self._core.read_model(model.serialised)
         hints = {
@@ -70,11 +73,11 @@ class OpenVinoBackend(Runtime):
         return request
 
     def lacks(self, error: Exception) -> bool:
-        """Return whether the frontend says that it does not know an operator."""
+        """Return whether `error` is the frontend's report of an unknown operator."""
         return "not support the following ONNX operations" in str(error)
 
     def versions(self) -> dict[str, str]:
-        """Return openvino, onnx, numpy and the threads of a request."""
+        """Return the versions of openvino, onnx and numpy, and the number of threads of a request."""
         return {
             "framework": f"openvino {version('openvino')}",
             "openvino": str(get_version()),
@@ -85,7 +88,7 @@ class OpenVinoBackend(Runtime):
 
 
 def _primitives(request: Any) -> str:
-    """Return operations and primitives of a compiled model, as "MatMul brgemm_avx512_f32"."""
+    """Return operations and primitives of a compiled model, such as "MatMul brgemm_avx512_f32"."""
     found = []
     for operation in request.get_compiled_model().get_runtime_model().get_ordered_ops():
         facts = {name: _text(value) for name, value in operation.get_rt_info().items()}

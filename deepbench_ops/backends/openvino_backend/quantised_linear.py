@@ -12,10 +12,10 @@ from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.quantised_linear import QuantisedLinear
 
 OPSET, IR_VERSION = 21, 10
-"""The first with DequantizeLinear of int4 in blocks."""
+"""First versions with DequantizeLinear of int4 in blocks."""
 
-UNQUANTISED = {"DYNAMIC_QUANTIZATION_GROUP_SIZE": "0"}
-"""Keeps the activations in float32, which the plugin otherwise quantises to 8 bits."""
+FLOAT_ACTIVATIONS = {"DYNAMIC_QUANTIZATION_GROUP_SIZE": "0"}
+"""Property that keeps activations in float32; the plugin would otherwise quantise them to 8 bits."""
 
 
 def function(
@@ -25,20 +25,22 @@ def function(
     precision: str,
     operation: str,
 ) -> Function:
-    """Return the layer with int4 weights; Unsupported for all others."""
+    """Return the layer with int4 weights; raise Unsupported for all others."""
     if (precision, operation) != ("float32_int4", "forward"):
         raise Unsupported(
-            "openvino is measured with int4 weights and float32 activations alone, whose product"
-            " its CPU plugin makes from the weights in 4 bits"
+            "openvino is measured with int4 weights and float32 activations only: for these its CPU"
+            " plugin multiplies the weights in 4 bits"
         )
     found = _model(problem, drawn)
 
     def loaded() -> Call:
         try:
-            return backend.loaded(found, **UNQUANTISED)
+            return backend.loaded(found, **FLOAT_ACTIVATIONS)
         except RuntimeError as error:
             text = " ".join(str(error).split())[-160:]
-            raise Unsupported(f"this openvino cannot compile weights of int4: {text}") from None
+            raise Unsupported(
+                f"this release of openvino cannot compile int4 weights: {text}"
+            ) from None
 
     return Function(
         compile=loaded,
@@ -48,7 +50,7 @@ def function(
 
 
 def _model(problem: QuantisedLinear, drawn: QuantisedLinearInputs) -> OnnxModel:
-    """Return DequantizeLinear and Gemm, which the plugin makes one operation of."""
+    """Return a model of DequantizeLinear and Gemm, which the plugin fuses to one operation."""
     m, n, k = problem.m, problem.n, problem.k
     packed = packed_pairs(drawn.w.codes).tobytes()
     graph = helper.make_graph(

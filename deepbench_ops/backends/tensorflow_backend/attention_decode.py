@@ -1,4 +1,4 @@
-"""Attention of a decoding step in TensorFlow: that of `attention`."""
+"""Attention of a decoding step in TensorFlow, by the code for `attention`."""
 
 from deepbench_ops.backends.tensorflow_backend.attention import function
 

@@ -1,7 +1,7 @@
 """TensorFlow's own LSTM layer on the CPU, BlockLSTMV2, and its gradient.
 
-It has one bias where the operands have two: their sum. Of other cells TensorFlow has no layer:
-Keras writes loops.
+It has a single bias, the sum of the two biases among the operands. TensorFlow has no layer for other
+cells; Keras writes loops for them.
 """
 
 from typing import Any
@@ -17,11 +17,14 @@ from deepbench_ops.backends.tensorflow_backend.device import TensorFlowDevice
 from deepbench_ops.errors import Unsupported
 
 ORDER = ("i", "f", "g", "o")
+"""Order of the gates in TensorFlow's layer."""
+
 OUTPUTS = ("i", "cs", "f", "o", "ci", "co", "h")
+"""Outputs of the layer that its gradient needs."""
 
 
 def forward(backend: TensorFlowDevice, drawn: RnnInputs, precision: str) -> Function:
-    """Return the layer over all steps."""
+    """Return the forward pass of the layer over all steps."""
     fed = _fed(backend, drawn, precision)
     names = tuple(fed)
 
@@ -36,7 +39,7 @@ def forward(backend: TensorFlowDevice, drawn: RnnInputs, precision: str) -> Func
 
 
 def backward(backend: TensorFlowDevice, drawn: RnnInputs, precision: str) -> Function:
-    """Return the gradients of weights and bias; the forward pass is run here, once."""
+    """Return the gradients of weights and bias; the forward pass runs once, before."""
     fed = _fed(backend, drawn, precision)
     made = _layer(drawn, fed)
     states = {name: getattr(made, name) for name in OUTPUTS}
@@ -64,9 +67,9 @@ def backward(backend: TensorFlowDevice, drawn: RnnInputs, precision: str) -> Fun
 
 
 def _fed(backend: TensorFlowDevice, drawn: RnnInputs, precision: str) -> dict[str, Any]:
-    """Return the layer's operands by the names of the operation."""
+    """Return the layer's operands by BlockLSTMV2's names; raise Unsupported for other cells."""
     if drawn.problem.cell != "lstm":
-        raise Unsupported("tensorflow has a layer of its own for LSTMs alone; Keras writes loops")
+        raise Unsupported("tensorflow has its own layer for LSTMs only; Keras writes loops")
     w_in, w_hidden, b_in, b_hidden = drawn.layer
     weights = np.concatenate([w_in.T, w_hidden.T])
     nothing = np.zeros(drawn.problem.hidden, w_in.dtype)
@@ -92,7 +95,7 @@ def _steps(drawn: RnnInputs) -> Any:
 
 
 def _own_order(values: np.ndarray) -> np.ndarray:
-    """Return columns of gates in TensorFlow's order."""
+    """Return columns of gates in TensorFlow's order, from columns in `FUSED_ORDER`."""
     return _columns(values, FUSED_ORDER["lstm"], ORDER)
 
 

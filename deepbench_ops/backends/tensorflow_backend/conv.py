@@ -1,4 +1,4 @@
-"""Convolutions in TensorFlow: Conv2D and its two gradients; filters in its one order, RSCK."""
+"""Convolutions in TensorFlow: Conv2D and its two gradients, with filters in the order RSCK."""
 
 from collections.abc import Callable
 from functools import partial
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from deepbench_ops.backends.families.conv import ConvInputs, channels_inside
+from deepbench_ops.backends.families.conv import ConvInputs, channels_last_copy
 from deepbench_ops.backends.functional import Function
 from deepbench_ops.backends.tensorflow_backend.device import TensorFlowDevice
 from deepbench_ops.errors import Unsupported
@@ -20,26 +20,26 @@ LAYOUT_NOTES = {
     "channels_last": "channels last: NHWC, filters RSCK",
 }
 INT8_REASON = (
-    "tensorflow has no int8 convolution that hands out 32-bit sums of what it is given: its"
-    " quantised one wants ranges of floats and rounds to them"
+    "tensorflow has no int8 convolution that returns 32-bit sums: its quantised convolution takes"
+    " ranges of floats and rounds to them"
 )
 
 
 def function(
     backend: TensorFlowDevice, problem: Conv, drawn: ConvInputs, precision: str, operation: str
 ) -> Function:
-    """Return one pass in floating point."""
+    """Return one pass; raise Unsupported for int8, and for gradients in NCHW."""
     if precision == "int8":
         raise Unsupported(INT8_REASON)
     p, last = problem, backend.layout == "channels_last"
     if operation != "forward" and not last:
         raise Unsupported(
-            "tensorflow has the gradients of convolutions in NHWC alone on the cpu: measure them"
+            "tensorflow has the gradients of convolutions in NHWC only on the cpu: measure them"
             " with DEEPBENCH_LAYOUT=channels_last"
         )
 
     def outside(pair: list[Any], nothing: Any) -> list[Any]:
-        """For all axes what is given for height and width."""
+        """Return a list for all four axes from values for height and width, else `nothing`."""
         return [nothing, *pair, nothing] if last else [nothing, nothing, *pair]
 
     options: dict[str, Any] = {
@@ -50,7 +50,7 @@ def function(
     }
 
     def tensor(values: np.ndarray) -> Any:
-        return backend.tensor(channels_inside(values) if last else values, precision)
+        return backend.tensor(channels_last_copy(values) if last else values, precision)
 
     images, filters = tensor(drawn.images), backend.tensor(_stored(drawn.filters), precision)
     compute: Callable[..., Any]
@@ -95,7 +95,7 @@ def _into_filters(options: dict[str, Any], sizes: list[int], images: Any, gradie
 
 
 def _stored(filters: np.ndarray) -> np.ndarray:
-    """Return filters k x c x r x s in the order r, s, c, k."""
+    """Return a copy of filters (k, c, r, s) as (r, s, c, k)."""
     swapped = filters.transpose(2, 3, 1, 0)
     copy = aligned_empty(swapped.shape, filters.dtype)
     copy[...] = swapped

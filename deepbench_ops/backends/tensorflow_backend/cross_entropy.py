@@ -18,7 +18,7 @@ def function(
     precision: str,
     operation: str,
 ) -> Function:
-    """Return a pass."""
+    """Return the forward or backward pass, with its operands bound."""
 
     def loss(logits: Any, targets: Any) -> Any:
         each = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=targets, logits=logits)

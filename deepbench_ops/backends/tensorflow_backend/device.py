@@ -1,4 +1,4 @@
-"""TensorFlow on the CPU, without the kernels: tensors, compiling, threads and versions."""
+"""TensorFlow on the CPU: tensors, compilation, threads and versions."""
 
 import os
 from collections.abc import Callable
@@ -29,6 +29,7 @@ LACKING_WORDS = (
     "only supports NHWC",
     "list of allowed values",
 )
+"""Parts of TensorFlow's messages about operations that it does not have."""
 
 
 class TensorFlowDevice(CpuBackend):
@@ -39,17 +40,17 @@ class TensorFlowDevice(CpuBackend):
 
     @cached_property
     def _device(self) -> Any:
-        """The device, on which operations run once the pools of threads are made."""
+        """Name of the device for TensorFlow; its first use sets the number of threads."""
         count = self.settle_threads()
         try:
             tf.config.threading.set_intra_op_parallelism_threads(count)
             tf.config.threading.set_inter_op_parallelism_threads(count)
-        except RuntimeError:  # made already, by another backend of this process
+        except RuntimeError:  # another backend of this process has set it
             made = tf.config.threading.get_intra_op_parallelism_threads()
             if made != count:
                 raise Unsupported(
-                    f"tensorflow has made its pool of {made} threads and keeps it: for {count}"
-                    " start a new process"
+                    f"tensorflow already runs with {made} threads and cannot change them: start a"
+                    f" new process for {count} threads"
                 ) from None
         return "/CPU:0"
 
@@ -59,13 +60,14 @@ class TensorFlowDevice(CpuBackend):
             return tf.constant(values.astype(DTYPES[precision].as_numpy_dtype, copy=False))
 
     def tensors(self, precision: str, *values: np.ndarray) -> tuple[Any, ...]:
-        """Return several."""
+        """Return several tensors, each as `tensor` returns it."""
         return tuple(self.tensor(each, precision) for each in values)
 
     def compiled(
         self, function: Callable[..., Any], operands: tuple[Any, ...], xla: bool = False
     ) -> Callable[[], Call]:
-        """Return what makes a tf.function of `function` for `operands`: see `Function`."""
+        """Return a function that makes a tf.function of `function` on `operands`; see
+        `functional.Function.compile`. xla: whether XLA compiles it."""
 
         def compile_it() -> Call:
             traced = tf.function(lambda *given: function(*given), jit_compile=xla, autograph=False)
@@ -74,13 +76,14 @@ class TensorFlowDevice(CpuBackend):
         return compile_it
 
     def lacks(self, error: Exception) -> bool:
-        """Return whether TensorFlow says that it has no such operation for a type or layout."""
+        """Return whether `error` is TensorFlow's report of a missing operation, type or layout."""
         if isinstance(error, tf.errors.UnimplementedError):
             return True
         return any(words in str(error) for words in LACKING_WORDS)
 
     def versions(self) -> dict[str, str]:
-        """Return tensorflow, numpy, whether oneDNN is switched on, the threads of an operation."""
+        """Return the versions of tensorflow and numpy, the setting of oneDNN, and the number of
+        threads of an operation."""
         return {
             "framework": f"tensorflow {tf.__version__}",
             "tensorflow": str(tf.__version__),

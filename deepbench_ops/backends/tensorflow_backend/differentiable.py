@@ -1,7 +1,7 @@
-"""Functions of TensorFlow in a tf.function, and their gradients by a tape that is kept.
+"""Functions of TensorFlow in a tf.function, and their gradients by a persistent tape.
 
-The forward pass runs once under the tape; a call of the backward pass asks the tape for the
-gradients again, which runs the graph that TensorFlow has made of them.
+The forward pass runs once under the tape. Each call of the backward pass computes the gradients from
+the tape again, which runs the graph that TensorFlow has made for them.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,10 @@ def function(
     compute: Callable[..., Any],
     route: str,
 ) -> Function:
-    """Return a pass of `compute`, which takes the operands by their names."""
+    """Return the forward pass `compute`, or its backward pass, with the operands bound.
+
+    compute: function that takes the operands by their names. route: description for the record.
+    """
     family = families.module_of(problem)
     given = {
         name: backend.tensor(values, "int32" if values.dtype.kind in "iu" else precision)
@@ -63,7 +66,7 @@ def _taped(
     wanted: Any,
     gradient: Any,
 ) -> Call:
-    """Run the forward pass under a tape, and return the call of its backward pass."""
+    """Run the forward pass under a tape, and return a call of the backward pass."""
     traced = tf.function(lambda *given: called(*given), autograph=False)
     leaves = [operands[order.index(name)] for name in wanted]
     with tf.GradientTape(persistent=True, watch_accessed_variables=False) as tape:

@@ -1,4 +1,4 @@
-"""Embedding in TensorFlow: tf.gather, its gradient made dense."""
+"""Embedding in TensorFlow: tf.gather, with the gradient converted to a dense tensor."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from deepbench_ops.problems.embedding import Embedding
 def function(
     backend: TensorFlowDevice, problem: Embedding, drawn: Operands, precision: str, operation: str
 ) -> Function:
-    """Return a pass; Unsupported for gradients in 16 bits."""
+    """Return the forward or backward pass; raise Unsupported for gradients in 16 bits."""
     if operation == "backward" and precision != "float32":
         raise Unsupported(f"tensorflow adds up gradients of a row in {precision}, not in 32 bits")
 

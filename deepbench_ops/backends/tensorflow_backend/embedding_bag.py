@@ -1,4 +1,4 @@
-"""Embedding bags in TensorFlow: tf.gather, sums in float32, the gradient made dense."""
+"""Embedding bags in TensorFlow: tf.gather, sums in float32, and a dense gradient."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def function(
     precision: str,
     operation: str,
 ) -> Function:
-    """Return a pass; Unsupported for gradients in 16 bits."""
+    """Return the forward or backward pass; raise Unsupported for gradients in 16 bits."""
     if operation == "backward" and precision != "float32":
         raise Unsupported(f"tensorflow adds up gradients of a row in {precision}, not in 32 bits")
 

@@ -14,7 +14,7 @@ from deepbench_ops.problems.gated_mlp import GatedMlp
 def function(
     backend: TensorFlowDevice, problem: GatedMlp, drawn: Operands, precision: str, operation: str
 ) -> Function:
-    """Return a pass."""
+    """Return the forward or backward pass, with its operands bound."""
     silu = problem.activation == "swiglu"
 
     def product(left: Any, right: Any) -> Any:

@@ -14,7 +14,7 @@ from deepbench_ops.problems.gelu import Gelu
 def function(
     backend: TensorFlowDevice, problem: Gelu, drawn: Operands, precision: str, operation: str
 ) -> Function:
-    """Return a pass."""
+    """Return the forward or backward pass, with its operands bound."""
 
     def exact_form(x: Any) -> Any:
         return tf.cast(tf.nn.gelu(tf.cast(x, tf.float32)), x.dtype)

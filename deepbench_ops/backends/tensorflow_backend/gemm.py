@@ -1,6 +1,7 @@
 """C + A·B in TensorFlow: tf.matmul and an addition in a tf.function.
 
-Tensors are row-major, so it is the transposed product of the operands as they are stored.
+Tensors are row-major. The kernel therefore computes the transposed product of the operands in their
+memory order.
 """
 
 from typing import Any
@@ -17,8 +18,8 @@ from deepbench_ops.problems.gemm import Gemm
 def function(
     backend: TensorFlowDevice, problem: Gemm, drawn: GemmInputs, precision: str, operation: str
 ) -> Function:
-    """Return the product; sums of int8 are int32."""
-    stored = gemm.stored(problem, drawn)
+    """Return the product, with int32 sums for int8."""
+    stored = gemm.row_major(problem, drawn)
     b, a = backend.tensors(precision, stored.b, stored.a)
     c = backend.tensor(stored.c, "int32" if precision == "int8" else precision)
     turned: dict[str, Any] = {

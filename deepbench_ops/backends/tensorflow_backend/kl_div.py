@@ -14,7 +14,7 @@ from deepbench_ops.problems.kl_div import KlDiv
 def function(
     backend: TensorFlowDevice, problem: KlDiv, drawn: Operands, precision: str, operation: str
 ) -> Function:
-    """Return a pass."""
+    """Return the forward or backward pass, with its operands bound."""
 
     def loss(predicted: Any, wanted: Any) -> Any:
         return tf.reduce_sum(wanted * (tf.math.log(wanted) - predicted)) / problem.tokens

@@ -15,7 +15,7 @@ from deepbench_ops.problems.layer_norm import LayerNorm
 def function(
     backend: TensorFlowDevice, problem: LayerNorm, drawn: Operands, precision: str, operation: str
 ) -> Function:
-    """Return a pass."""
+    """Return the forward or backward pass, with its operands bound."""
 
     def normalise(x: Any, weight: Any, bias: Any) -> Any:
         wide, w, b = (tf.cast(each, tf.float32) for each in (x, weight, bias))

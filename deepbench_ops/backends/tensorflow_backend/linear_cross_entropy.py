@@ -20,9 +20,9 @@ def function(
     precision: str,
     operation: str,
 ) -> Function:
-    """Return a pass; Unsupported for the fused ones."""
+    """Return the forward or backward pass; raise Unsupported for the fused operations."""
     if operation.startswith(FUSED):
-        raise Unsupported("tensorflow has no operation for both")
+        raise Unsupported("tensorflow has no single operation for linear layer and cross-entropy")
 
     def loss(x: Any, weight: Any, targets: Any) -> Any:
         logits = tf.cast(tf.matmul(x, weight, transpose_b=True), tf.float32)

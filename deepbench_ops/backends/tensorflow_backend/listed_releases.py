@@ -1,4 +1,4 @@
-"""Which releases of TensorFlow are listed, and what their environments hold next to it."""
+"""Rule for the listed releases of TensorFlow and their companions."""
 
 from deepbench_ops.backends.listing_rule import Rule
 

@@ -15,7 +15,7 @@ from deepbench_ops.problems.rms_norm import RmsNorm
 def function(
     backend: TensorFlowDevice, problem: RmsNorm, drawn: Operands, precision: str, operation: str
 ) -> Function:
-    """Return a pass."""
+    """Return the forward or backward pass, with its operands bound."""
     route = "x * tf.math.rsqrt(tf.reduce_mean(x * x) + eps) * w in float32"
 
     def normalise(x: Any, weight: Any) -> Any:

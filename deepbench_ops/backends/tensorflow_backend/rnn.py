@@ -1,6 +1,6 @@
 """Recurrent layers in TensorFlow: the published passes as a tf.while_loop, and its block LSTM.
 
-The loop is compiled by XLA, which fuses the operations of a step other than its product.
+XLA compiles the loop and fuses all operations of a step except the product.
 """
 
 from typing import Any
@@ -30,7 +30,7 @@ XLA = True
 def function(
     backend: TensorFlowDevice, problem: Rnn, drawn: RnnInputs, precision: str, operation: str
 ) -> Function:
-    """Return one pass."""
+    """Return one pass, with its operands bound."""
     makers = {
         "forward": _forward,
         "backward": _backward,

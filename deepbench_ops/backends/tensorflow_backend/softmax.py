@@ -14,7 +14,7 @@ from deepbench_ops.problems.softmax import Softmax
 def function(
     backend: TensorFlowDevice, problem: Softmax, drawn: Operands, precision: str, operation: str
 ) -> Function:
-    """Return a pass."""
+    """Return the forward or backward pass, with its operands bound."""
 
     def over_rows(x: Any) -> Any:
         return tf.cast(tf.nn.softmax(tf.cast(x, tf.float32)), x.dtype)

@@ -1,4 +1,4 @@
-"""C = op(A)·op(B) with A in TensorFlow's coordinates, the dense product, the conversion."""
+"""C = op(A)·op(B) with A in coordinates (tf.SparseTensor), the dense product, the conversion."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from deepbench_ops.backends.families.sparse_gemm import (
     SparseInputs,
-    laid_out,
+    concatenated,
     layout_note,
     layout_of_b,
     row_major,
@@ -18,8 +18,10 @@ from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.sparse_gemm import SparseGemm
 
 PRECISIONS = ("float32", "float16")
+"""Precisions in which TensorFlow's sparse product has sums that are wide enough."""
 
 ROWS = "A in coordinates with int64 positions, row by row"
+"""Note for the record on the layout of A."""
 
 
 def function(
@@ -29,7 +31,7 @@ def function(
     precision: str,
     operation: str,
 ) -> Function:
-    """Return one of the three operations, in a precision in which it can be added up."""
+    """Return one of the three operations; raise Unsupported for other precisions."""
     if precision not in PRECISIONS:
         raise Unsupported(
             f"tensorflow multiplies coordinates in {' and '.join(PRECISIONS)}: in {precision} its"
@@ -63,7 +65,7 @@ def _product(
 def _dense_product(
     backend: TensorFlowDevice, problem: SparseGemm, drawn: SparseInputs, precision: str
 ) -> Function:
-    """As for GEMM the transposed product of the operands as they are stored."""
+    """Return the transposed product of the operands in their memory order, as for GEMM."""
     stored = drawn.b if problem.b_transposed else drawn.b.T
     b, a = backend.tensors(precision, stored, drawn.a.dense().T)
 
@@ -92,7 +94,7 @@ def _conversion(
     def read(output: Any) -> np.ndarray:
         positions, values = (part.numpy() for part in output)
         count = np.bincount(positions[:, 0], minlength=drawn.a.shape[0])
-        return laid_out(drawn.a, np.concatenate([[0], np.cumsum(count)]), positions[:, 1], values)
+        return concatenated(drawn.a, np.concatenate([[0], np.cumsum(count)]), positions[:, 1], values)
 
     return Function(
         compile=backend.compiled(convert, (dense,)),

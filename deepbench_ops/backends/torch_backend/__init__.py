@@ -4,4 +4,4 @@ POSITION = 20
 """Place among the frameworks in tables and menus."""
 
 DEVICES = {"cuda": "deepbench_ops.measure.cuda_yardstick"}
-"""The device that it brings, and the module of its yardstick."""
+"""The device that torch adds, with the module of its yardstick."""

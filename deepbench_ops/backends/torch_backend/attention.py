@@ -1,7 +1,6 @@
 """Attention in torch: scaled_dot_product_attention, and its gradients by autograd.
 
-torch chooses an implementation by itself, or among those that are enabled; the record names the one
-that ran.
+torch chooses an implementation among those that are enabled. The record names the one that ran.
 """
 
 from collections.abc import Callable
@@ -13,7 +12,7 @@ from torch.nn import functional
 
 from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.families import attention
-from deepbench_ops.backends.families.attention import OF_K, OF_V, AttentionInputs
+from deepbench_ops.backends.families.attention import KEY_GRADIENT, VALUE_GRADIENT, AttentionInputs
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.backends.torch_backend.device import TorchDevice
@@ -30,25 +29,31 @@ SWITCHES = {
     "math": "enable_math_sdp",
     "cuDNN": "enable_cudnn_sdp",
 }
-"""Functions of torch.backends.cuda that enable an implementation, on the cpu too."""
+"""Functions of torch.backends.cuda that enable an implementation, on the CPU as well."""
 
 NONE = -1
+"""torch's number for no implementation."""
+
 NUMBERED = {0: "math", 1: "flash", 2: "memory-efficient", 3: "cuDNN", 4: "a vendor's"}
 """Implementations by torch's numbers (`SDPBackend`); math is products and a softmax."""
 
 NONE_WORDS = ("No viable backend", "No available kernel")
-"""Words of torch's errors where no implementation that is enabled can take the operands."""
+"""Parts of torch's errors where no enabled implementation can take the operands."""
 
 UNKNOWN = "unknown"
+"""Name of an implementation that torch does not report."""
 
 ANY = ""
-"""Stands for the implementation that torch chooses."""
+"""Name of the implementation that torch chooses."""
 
 
 def build(
     backend: TorchDevice, problem: Attention, precision: str, operation: str, seed: int
 ) -> Kernel:
-    """Prepare attention, by one implementation if the operation names one, or its gradients."""
+    """Prepare attention or its gradients, by the implementation that the operation names, if any.
+
+    Raises Unsupported where torch does not have this implementation for the operands.
+    """
     done = computed(operation)
     drawn = attention.inputs(problem, precision, seed)
     forced = FORCED.get(done, "")
@@ -77,7 +82,7 @@ def build(
         run=newest.run,
         reset=reset,
         output=(lambda: newest.output[0]) if several else (lambda: newest.output),
-        further={OF_K: lambda: newest.output[1], OF_V: lambda: newest.output[2]} if several else {},
+        further={KEY_GRADIENT: lambda: newest.output[1], VALUE_GRADIENT: lambda: newest.output[2]} if several else {},
         notes={
             "route": route,
             "implementation": chosen,
@@ -91,7 +96,10 @@ def build(
 def forward(
     backend: TorchDevice, drawn: AttentionInputs, precision: str, differentiable: bool = False
 ) -> "partial[torch.Tensor]":
-    """Return the call of attention with its operands bound, outside of autograd unless wanted."""
+    """Return the call of attention with its operands bound.
+
+    differentiable: whether autograd records the operands, for a backward pass.
+    """
     problem, dtype = drawn.problem, DTYPES[precision]
     q = backend.tensor(drawn.q, dtype)
     k = backend.tensor(drawn.k, dtype)
@@ -104,7 +112,7 @@ def forward(
         more["attn_mask"] = _last_sees_all(problem, backend.device)
     if problem.hq != problem.hkv:
         if not has_grouped_queries():
-            raise Unsupported("torch has grouped queries (enable_gqa) from 2.5 on")
+            raise Unsupported("torch before 2.5 has no grouped queries (enable_gqa)")
         more["enable_gqa"] = True
     for each in (q, k, v):
         each.requires_grad_(differentiable)
@@ -112,10 +120,11 @@ def forward(
 
 
 def _last_sees_all(problem: Attention, device: str) -> torch.Tensor:
-    """Return the causal mask of fewer queries than keys.
+    """Return the causal mask for fewer queries than keys.
 
-    On a GPU it is torch's description of one, which flash attention takes; on the cpu it is the
-    mask itself, which torch would make of that in every call.
+    On a GPU it is torch's `causal_lower_right`, a description of the mask that flash attention
+    takes. On the CPU it is the mask itself, because torch would make one from the description in
+    every call.
     """
     if device != "cpu":
         from torch.nn.attention.bias import causal_lower_right
@@ -131,7 +140,10 @@ def _backward(
     precision: str,
     call: "partial[torch.Tensor]",
 ) -> tuple[Callable[[], Any], str]:
-    """Return the gradients of q, k and v from one forward pass, which is not in the time."""
+    """Return the call that computes the gradients of q, k and v, and its name for the record.
+
+    The forward pass runs once, before the timed calls.
+    """
     gradient = backend.tensor(drawn.gradient, DTYPES[precision])
     output = call()
     run = partial(torch.autograd.grad, output, call.args, gradient, retain_graph=True)
@@ -139,10 +151,11 @@ def _backward(
 
 
 def enable_implementation(implementation: str = ANY) -> None:
-    """Let torch choose one implementation alone, or any; Unsupported where it has no switch."""
+    """Enable one implementation of attention only, or all; raise Unsupported where this release has
+    no function for it."""
     found = {name: getattr(torch.backends.cuda, each, None) for name, each in SWITCHES.items()}
     if implementation != ANY and found.get(implementation) is None:
-        raise Unsupported(f"this torch has no switch for {implementation} attention")
+        raise Unsupported(f"this release of torch has no switch for {implementation} attention")
     for name, switch in found.items():
         if switch is not None:
             switch(implementation in (ANY, name))
@@ -151,8 +164,8 @@ def enable_implementation(implementation: str = ANY) -> None:
 def chosen_implementation(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, **more: Any) -> str:
     """Return the implementation that torch chooses for these arguments of its attention.
 
-    It is asked by the function that attention itself asks; UNKNOWN where a release has none.
-    Unsupported where no implementation that is enabled can take them.
+    The answer comes from the private function that attention itself calls; UNKNOWN for releases
+    without it. Raises Unsupported where no enabled implementation can take the arguments.
     """
     try:
         choose = _choice_for_described_mask if _has_described_mask(more) else _choice
@@ -174,14 +187,15 @@ def _choice(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, more: dict[str, A
 
 
 def _has_described_mask(more: dict[str, Any]) -> bool:
-    """Return whether the mask is torch's description of one, which it looks at in Python."""
+    """Return whether the mask is one of torch's descriptions, which torch evaluates in Python."""
     return "attn_mask" in more and type(more["attn_mask"]) is not torch.Tensor
 
 
 def _choice_for_described_mask(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, more: dict[str, Any]
 ) -> int:
-    """Return the number for a described mask: flash, memory-efficient, or that of a made one."""
+    """Return torch's number for a described mask: flash, memory-efficient, or the choice for the
+    mask itself."""
     cuda = torch.backends.cuda
     groups = more.get("enable_gqa", False)
     asked = cuda.SDPAParams(q, k, v, None, 0.0, False, groups)
@@ -194,5 +208,5 @@ def _choice_for_described_mask(
 
 
 def has_grouped_queries() -> bool:
-    """Return whether fewer heads of keys than of queries can be had (torch 2.5 and later)."""
+    """Return whether torch allows fewer heads of keys than of queries (2.5 and later)."""
     return "enable_gqa" in (functional.scaled_dot_product_attention.__doc__ or "")

@@ -18,7 +18,7 @@ from deepbench_ops.problems.attention_decode import AttentionDecode
 def build(
     backend: TorchDevice, problem: AttentionDecode, precision: str, operation: str, seed: int
 ) -> Kernel:
-    """Prepare a step by the implementation that torch chooses."""
+    """Prepare a decoding step, with the implementation that torch chooses."""
     drawn = attention_decode.inputs(problem, precision, seed)  # type: ignore[arg-type]
 
     def settle() -> None:

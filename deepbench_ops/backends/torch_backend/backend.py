@@ -13,12 +13,12 @@ from deepbench_ops.problems.problem import Problem
 class TorchBackend(TorchDevice):
     """All kernels of torch."""
 
-    takes_apart: ClassVar[bool] = True
+    lists_operations: ClassVar[bool] = True
 
     def build(
         self, problem: Problem, precision: str, operation: str = "forward", seed: int = 0
     ) -> Kernel:
-        """Prepare a kernel; tf32 only where the GPU has it."""
+        """Prepare a kernel as `Backend.build` does; raise Unsupported for tf32 without hardware."""
         if precision == "tf32":
             self.demand_tf32()
         kernel = super().build(problem, precision, operation, seed)

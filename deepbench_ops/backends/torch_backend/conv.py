@@ -1,7 +1,7 @@
-"""Convolutions in torch: torch.conv2d, and convolution_backward asked for one gradient alone.
+"""Convolutions in torch, without bias: torch.conv2d, and convolution_backward for one gradient.
 
-No bias. Every call allocates what it returns, as it does for a user: neither function writes
-into a tensor that it is given (their `out` variants compute elsewhere and copy).
+Every call allocates its output, as it does for users: neither function can write into a given
+tensor. Their `out` variants compute elsewhere and copy.
 """
 
 import numpy as np
@@ -43,7 +43,7 @@ def build(backend: TorchDevice, problem: Conv, precision: str, operation: str, s
         _true_precision(precision, backend.device)
 
     def output() -> torch.Tensor:
-        assert held[0] is not None, "asked for the output of a kernel that has not run"
+        assert held[0] is not None, "the kernel has not run and has no output"
         return held[0]
 
     reset()
@@ -63,7 +63,7 @@ def build(backend: TorchDevice, problem: Conv, precision: str, operation: str, s
 
 
 def _true_precision(precision: str, device: str) -> None:
-    """Turn the switches that decide in what precision, and by which algorithm, is computed."""
+    """Set the process-wide switches for the precision and the choice of algorithms."""
     true_precision(precision, device)
     if device == "cuda":
         torch.backends.cudnn.benchmark = True
@@ -72,13 +72,13 @@ def _true_precision(precision: str, device: str) -> None:
 def _prepared(
     backend: TorchDevice, problem: Conv, inputs: ConvInputs, operation: str
 ) -> tuple[onednn_primitive.Call, dict[str, str]]:
-    """Return one pass in floating point, and notes on how it is computed."""
+    """Return a call of one pass in floating point, and notes for the record."""
     p = problem
     stride, padding = (p.stride_h, p.stride_w), (p.pad_h, p.pad_w)
     dtype = DTYPES[inputs.precision]
 
     def tensor(values: np.ndarray) -> torch.Tensor:
-        return backend.tensor(conv.laid_out(values, backend.layout), dtype)
+        return backend.tensor(conv.in_layout(values, backend.layout), dtype)
 
     filters = tensor(inputs.filters)
     if operation == "forward":
@@ -105,7 +105,7 @@ def _prepared(
 
 
 def _refuse_16_bit_sums(precision: str, operation: str, path: str) -> None:
-    """Raise Unsupported for a backward pass that torch's own loops would add up in 16 bits."""
+    """Raise Unsupported for a backward pass whose sums torch's own loops would round to 16 bits."""
     if precision in ("bfloat16", "float16") and path.startswith("not oneDNN"):
         raise Unsupported(
             f"torch {torch.__version__} has no {precision} {operation} on this processor that adds"

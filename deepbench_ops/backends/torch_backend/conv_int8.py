@@ -1,10 +1,10 @@
-"""8-bit convolutions in torch: oneDNN's quantised one, asked for its sums and nothing more.
+"""8-bit convolutions in torch: the sums of oneDNN's quantised convolution.
 
-torch.conv2d takes int8 tensors and adds up in 8 bits, which is no int8 convolution as meant
-here. `onednn::qconv2d_pointwise` adds up in 32-bit integers. With all scales 1 and an output of
-float32 it hands out these sums themselves, each exact up to 2^24 in magnitude, which random
-operands do not come near. It takes images in unsigned bytes only: signed ones are shifted by 128,
-which the operation gets as zero point and takes off again.
+torch.conv2d takes int8 tensors but adds up in 8 bits, which is another operation.
+`onednn::qconv2d_pointwise` adds up in 32-bit integers. With all scales 1 and float32 output it
+returns these sums, exact up to a magnitude of 2^24, far more than sums of random operands reach. It
+takes images as unsigned bytes only. Signed images are therefore shifted by 128, which is the zero
+point that the operation subtracts.
 """
 
 import numpy as np
@@ -19,6 +19,8 @@ from deepbench_ops.problems.conv import Conv
 from deepbench_ops.random_operands import aligned_empty
 
 SHIFT = 128
+"""Zero point of the images."""
+
 DILATION = (1, 1)
 GROUPS = 1
 
@@ -26,10 +28,13 @@ GROUPS = 1
 def prepared(
     backend: TorchDevice, problem: Conv, inputs: ConvInputs
 ) -> tuple[onednn_primitive.Call, dict[str, str]]:
-    """Return the forward pass and notes; Unsupported where torch has none with 32-bit sums."""
+    """Return a call of the forward pass, and notes for the record.
+
+    Raises Unsupported where torch has no int8 convolution with 32-bit sums.
+    """
     if backend.device != "cpu":
         raise Unsupported(
-            "torch has no int8 convolution that hands out 32-bit sums on"
+            "torch has no int8 convolution that returns 32-bit sums on"
             f" {backend.device}: the quantised one there returns 8 bits"
         )
     if not vnni.adds_in_32_bits():
@@ -42,13 +47,13 @@ def prepared(
     stride, padding = (p.stride_h, p.stride_w), (p.pad_h, p.pad_w)
     unsigned = aligned_empty(inputs.images.shape, np.uint8)
     np.bitwise_xor(inputs.images.view(np.uint8), np.uint8(SHIFT), out=unsigned)
-    images = torch.from_numpy(conv.laid_out(unsigned, backend.layout))
+    images = torch.from_numpy(conv.in_layout(unsigned, backend.layout))
     filters = torch.from_numpy(inputs.filters)
     one, nothing = torch.ones(1), torch.zeros(1, dtype=torch.int32)
     shape = list(images.shape)
     sizes = (stride, padding, DILATION, GROUPS)
     packed = prepack(filters, one, 1.0, SHIFT, *sizes, shape)
-    # Scale, zero point and type of the output; nothing fused behind it.
+    # Scale, zero point and type of the output; no fused operation.
     asked: tuple[object, ...] = (1.0, 0, torch.float32, "none", [], "")
 
     def run() -> torch.Tensor:
@@ -66,7 +71,10 @@ def prepared(
 
 
 def _operations() -> tuple[onednn_primitive.Operation, onednn_primitive.Operation]:
-    """Return prepacking and convolution; Unsupported where this release has no such ones."""
+    """Return the operations for packing filters and for the convolution.
+
+    Raises Unsupported where this release does not have them.
+    """
     try:
         convolve = torch.ops.onednn.qconv2d_pointwise.default
         prepack = torch.ops.onednn.qconv_prepack.default
@@ -74,7 +82,7 @@ def _operations() -> tuple[onednn_primitive.Operation, onednn_primitive.Operatio
         convolve = None
     if convolve is None or "output_dtype" not in {a.name for a in convolve._schema.arguments}:
         raise Unsupported(
-            f"torch {torch.__version__} has no int8 convolution that hands out 32-bit sums:"
+            f"torch {torch.__version__} has no int8 convolution that returns 32-bit sums:"
             " onednn::qconv2d_pointwise is missing or returns 8 bits"
         )
     return prepack, convolve

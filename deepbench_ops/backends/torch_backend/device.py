@@ -1,7 +1,7 @@
-"""torch on one device, without the kernels: what it lacks, its threads, memory and versions.
+"""torch on one device: missing operations, threads, memory and versions.
 
-What a release lacks is found out by trying it on a small problem, in the check that precedes
-every timing, rather than from a table of releases.
+Operations that a release does not have are found in the check of a small problem before every
+timing, not in a table of releases.
 """
 
 import re
@@ -20,9 +20,9 @@ from deepbench_ops.backends.torch_backend.tensors import at
 from deepbench_ops.errors import DeepbenchError, Unsupported
 
 DRIVER = Path("/proc/driver/nvidia/version")
+"""File with the version of the NVIDIA driver."""
 
-# How torch words it when an operation does not exist for a type, a device or a chip; anything
-# else it raises is a fault to be seen and not a gap to be skipped.
+# Parts of torch's messages about operations that do not exist for a type, device or chip.
 _LACKING = re.compile(
     r"not (been )?(implemented|supported|compiled)|only supported|could not run|no kernel image"
     r"|could not create a primitive|CUBLAS_STATUS_(NOT_SUPPORTED|ARCH_MISMATCH|INVALID_VALUE)",
@@ -39,22 +39,20 @@ class TorchDevice(Backend):
     def __init__(self, device: str = "cpu") -> None:
         self.device = device
         if device == "cuda":
-            _demand_cuda()
+            _require_gpu()
 
     def lacks(self, error: Exception) -> bool:
-        """Return whether torch says that it has no such operation for a type, device or chip.
-
-        Anything else it raises is a fault to be seen and not a gap to be skipped.
-        """
+        """Return whether `error` is torch's report of an operation that does not exist for a type,
+        device or chip. Any other error is a fault, which must not be skipped."""
         if isinstance(error, AttributeError):
             return str(error).startswith(("module 'torch", "'torch"))
         if isinstance(error, NotImplementedError):
             return True
-        # Scaled and grouped products raise ValueError on a chip that has none.
+        # Scaled and grouped products raise ValueError on a chip that does not have them.
         return isinstance(error, RuntimeError | ValueError) and bool(_LACKING.search(str(error)))
 
     def memory_available(self) -> float:
-        """Return what the GPU's driver, or else the system, says is free."""
+        """Return the free memory in bytes, of the GPU or of the system."""
         if self.device == "cuda":
             return float(torch.cuda.mem_get_info()[0])
         return available()
@@ -65,11 +63,11 @@ class TorchDevice(Backend):
 
     @cached_property
     def synchronise(self) -> Callable[[], object]:
-        """Function that returns once the device has done everything enqueued on it."""
+        """Function that returns once everything enqueued on the device has been done."""
         return torch.cuda.synchronize if self.device == "cuda" else done
 
     def read(self, output: torch.Tensor, index: tuple[Any, ...]) -> np.ndarray:
-        """Return entries of an output on the host, all of them for the index ()."""
+        """Return entries of an output as an array on the host; the index () means all entries."""
         return at(output, index)
 
     def threads(self) -> int:
@@ -81,13 +79,13 @@ class TorchDevice(Backend):
         torch.set_num_threads(count)
 
     def inter_op(self) -> int:
-        """Return the number of threads that torch has for running operations at once."""
+        """Return the number of threads that torch uses to run operations at the same time."""
         return int(torch.get_num_interop_threads())
 
     def set_inter_op(self, count: int) -> None:
-        """Set it, which torch allows once, before operations have run at once.
+        """Set the number of threads that torch uses to run operations at the same time.
 
-        Raises DeepbenchError afterwards.
+        torch allows this once, before such operations have run. Raises DeepbenchError afterwards.
         """
         if count == self.inter_op():
             return
@@ -95,13 +93,14 @@ class TorchDevice(Backend):
             torch.set_num_interop_threads(count)
         except RuntimeError:
             raise DeepbenchError(
-                f"torch has {self.inter_op()} threads between operations already: their number is"
-                " set once, in a new process"
+                f"torch already has {self.inter_op()} threads between operations and cannot change"
+                " their number: start a new process"
             ) from None
 
     def versions(self) -> dict[str, str]:
-        """Return torch, numpy, mkl, onednn, cpu_capability, on CUDA cuda, cudnn, driver, and what
-        else runs a network."""
+        """Return the versions of torch, numpy, blas, mkl and onednn, the CPU capability and the
+        number of threads; on a GPU also cuda or hip, cudnn, driver and the GPU's name; and the
+        versions of packages that run networks."""
         build = torch.__config__.show()
         found = {
             "framework": f"torch {torch.__version__}",
@@ -135,7 +134,7 @@ class TorchDevice(Backend):
             )
 
 
-def _demand_cuda() -> None:
+def _require_gpu() -> None:
     if not torch.cuda.is_available():
         built = torch.version.cuda or torch.version.hip
         raise Unsupported(
@@ -150,7 +149,7 @@ def _search(pattern: str, text: str) -> str:
 
 
 def _driver() -> str:
-    """Return the NVIDIA driver's version as the kernel module words it, "" elsewhere."""
+    """Return the version of the NVIDIA driver's kernel module, "" without one."""
     try:
         return _search(r"(\d+\.\d+[\d.]*)", DRIVER.read_text())
     except OSError:

@@ -1,7 +1,7 @@
-"""Functions of torch that autograd differentiates: a forward pass, and its backward pass alone.
+"""Functions of torch that autograd differentiates: their forward passes and backward passes.
 
-A backward pass is one call of `torch.autograd.grad` for the gradients of the operands that a family
-names. The forward pass that it belongs to runs once, before.
+A backward pass is one call of `torch.autograd.grad` for the operands in the family's GRADIENTS. Its
+forward pass runs once, before.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,10 @@ def kernel(
     function: Callable[..., Any],
     route: str,
 ) -> Kernel:
-    """Return a pass of `function`, which takes the operands by their names."""
+    """Return the kernel of the forward pass `function`, or of its backward pass.
+
+    function: takes the operands by their names. route: description for the record.
+    """
     true_precision(precision, backend.device)
     family = families.module_of(problem)
     given = tensors(backend, drawn, precision, operation)
@@ -54,7 +57,7 @@ def kernel(
 def tensors(
     backend: TorchDevice, drawn: Operands, precision: str, operation: str
 ) -> dict[str, torch.Tensor]:
-    """Return the operands on the device: numbers in the precision, integers as 64 bits."""
+    """Return the operands on the device by name: numbers in the precision, integers as int64."""
 
     def one(values: np.ndarray) -> torch.Tensor:
         whole = values.dtype.kind in "iu"

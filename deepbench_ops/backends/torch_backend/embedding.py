@@ -18,7 +18,7 @@ from deepbench_ops.problems.embedding import Embedding
 def build(
     backend: TorchDevice, problem: Embedding, precision: str, operation: str, seed: int
 ) -> Kernel:
-    """Prepare a pass; Unsupported where torch adds up gradients in 16 bits."""
+    """Prepare the forward or backward pass; raise Unsupported for gradients summed in 16 bits."""
     if operation == "backward" and not adds_up_exactly(DTYPES[precision], backend.device):
         raise Unsupported(refused("gradients of a row", precision, backend.device))
 
@@ -32,7 +32,7 @@ def build(
 
 @cache
 def adds_up_exactly(dtype: torch.dtype, device: str) -> bool:
-    """Return whether the gradients of one row add up in 32 bits."""
+    """Return whether torch adds up the gradients of a row in 32 bits, by a trial."""
     table = torch.zeros((2, 8), dtype=dtype, device=device).requires_grad_()
     tokens = torch.zeros((ONES,), dtype=torch.int64, device=device)
     return all_counted(F.embedding(tokens, table), table)

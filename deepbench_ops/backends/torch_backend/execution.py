@@ -1,4 +1,4 @@
-"""A network as its users run it: eager, compiled by torch, or exported to ONNX Runtime."""
+"""Execution of a network: eager, compiled by torch, or exported to ONNX Runtime."""
 
 import inspect
 import tempfile
@@ -13,15 +13,18 @@ from torch import Tensor, nn
 from deepbench_ops.backends.free_memory import available
 from deepbench_ops.backends.torch_backend import int8_networks, known_warnings
 from deepbench_ops.backends.torch_backend.int8_networks import Batches
-from deepbench_ops.backends.torch_backend.optional_packages import NEEDED, needed
+from deepbench_ops.backends.torch_backend.optional_packages import NEEDED, require
 from deepbench_ops.errors import Unsupported
 
 ONNX_INTER_OP = 1
-"""Threads between operations of a session of ONNX Runtime, which does them one after the other."""
+"""Threads between operations in a session of ONNX Runtime, which runs them one after the other."""
 
 
 class Served(NamedTuple):
-    """The function that is called with each of the batches at once, and its description."""
+    """Functions that run a network, one for each simultaneous batch.
+
+    route: description for the record.
+    """
 
     calls: Sequence[Callable[..., Any]]
     route: str
@@ -35,11 +38,12 @@ def prepared(
     at_once: int = 1,
     calibrating: Batches | None = None,
 ) -> Served:
-    """Return the function for inputs like these, compiled and run once, for so many at once.
+    """Return functions that run the network on inputs like these; compiled ones have run once.
 
-    execution: one of conditions.EXECUTION's. threads: of each call. at_once: simultaneous calls.
-    calibrating: for int8, batches that show how large numbers become on the way. Raises Unsupported
-    where the execution asks for what is not there.
+    execution: one of the values of conditions.EXECUTION. threads: number for each call. at_once:
+    number of simultaneous calls. calibrating: for int8, batches that show the range of intermediate
+    numbers. Raises Unsupported where the execution needs something that is not installed, or does
+    not fit the device or the precision.
     """
     known_warnings.silence()
     if execution == "compiled":
@@ -51,14 +55,14 @@ def prepared(
     if calibrating is not None:
         raise Unsupported(
             "int8 needs a network compiled, or exported to ONNX Runtime"
-            " (DEEPBENCH_EXECUTION, --by): torch runs nothing quantised eagerly"
+            " (DEEPBENCH_EXECUTION, --by): torch has no int8 networks in eager mode"
         )
     return Served([module] * at_once, "eager, inference_mode")
 
 
 @contextmanager
 def _on(threads: int) -> Iterator[None]:
-    """Run on so many threads: compiled code is for as many as there were when it was made."""
+    """Context with `threads` threads; compiled code uses the number at the time of compilation."""
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:
@@ -70,30 +74,34 @@ def _on(threads: int) -> Iterator[None]:
 def _compiled(
     module: nn.Module, inputs: Sequence[Tensor], calibrating: Batches | None
 ) -> tuple[Callable[..., Any], str]:
-    """Compile for these very sizes: after a smaller twin, torch would leave them open."""
+    """Compile the network for the sizes of these inputs, and run it once.
+
+    Returns the compiled network and its description. dynamic=False is needed because torch would
+    otherwise compile for any size after a smaller twin.
+    """
     weights: Any = nullcontext()
     route = "torch.compile"
     if calibrating is not None:
         module, weights = int8_networks.for_compiling(module, calibrating), int8_networks.packed()
         route = f"quantised by torchao (PT2E, x86, {int8_networks.bits()}), torch.compile"
-    torch.compiler.reset()  # what was compiled before counts against a limit, then all is eager
+    torch.compiler.reset()  # after too many compilations torch would run eagerly
     before = _graphs()
     compiled = torch.compile(module, dynamic=False)
     try:
         with torch.inference_mode(), weights:
             compiled(*inputs)
-    except RuntimeError as wrong:  # no compiler of C++, say
+    except RuntimeError as wrong:  # for example without a C++ compiler
         reason = str(wrong).strip().splitlines()[0]
         raise Unsupported(f"torch.compile cannot compile the network here: {reason}") from None
     made = _graphs() - before
     if not made:
-        raise Unsupported("torch.compile leaves all of the network eager")
+        raise Unsupported("torch.compile compiles no part of the network")
     parts = "one graph" if made == 1 else f"{made} graphs, eager between them"
     return compiled, f"{route} in {parts}, inference_mode"
 
 
 def _graphs() -> int:
-    """Return how many graphs torch has compiled in this process."""
+    """Return the number of graphs that torch has compiled in this process."""
     from torch._dynamo.utils import counters
 
     return int(counters["stats"]["unique_graphs"])
@@ -106,26 +114,25 @@ def _exported(
     at_once: int,
     calibrating: Batches | None,
 ) -> Served:
-    """Export to ONNX Runtime, with a session for each of the calls at once.
+    """Export the network to ONNX Runtime, with a session for each simultaneous call.
 
-    Calls of one session share its pool, which is of `threads` threads in all, the caller's among
-    them. A session has weights of its own, for it lays them out as its kernels want them.
+    A session has `threads` threads, that of the caller included, and a copy of the weights of its
+    own in the layout of its kernels.
     """
     weights = next(module.parameters())
     if weights.device.type != "cpu" or weights.dtype is torch.bfloat16:
-        raise Unsupported("exported networks run on the cpu alone, in float32, float16 or int8")
-    needed(*NEEDED["onnxruntime"])
+        raise Unsupported("exported networks run on the cpu only, in float32, float16 or int8")
+    require(*NEEDED["onnxruntime"])
     if "dynamo" not in inspect.signature(torch.onnx.export).parameters:
-        raise Unsupported("this torch cannot export a network by tracing it (dynamo)")
+        raise Unsupported("this release of torch cannot export a network by tracing it (dynamo)")
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, ONNX_INTER_OP
     options.log_severity_level = 3
     with tempfile.TemporaryDirectory() as folder:
-        path = (
-            Path(folder) / "network.onnx"
-        )  # its weights in a second file: a model holds 2 GB at most
+        # The weights are in a second file, because a model file has at most 2 GB.
+        path = Path(folder) / "network.onnx"
         with torch.no_grad():
             program = torch.onnx.export(module, tuple(inputs), dynamo=True, verbose=False)
         assert program is not None
@@ -147,8 +154,10 @@ def _exported(
 
 
 def _demand_room(network: Path, sessions: int) -> None:
-    """Raise Unsupported where the weights of all sessions but one do not fit in memory: the first
-    one's are counted before anything is made."""
+    """Raise Unsupported where the weights of all sessions but the first do not fit in memory.
+
+    The estimate before a kernel is built includes the weights of the first session.
+    """
     weights = network.with_name(f"{network.name}.data")
     size = sum(file.stat().st_size for file in (network, weights) if file.exists())
     if (sessions - 1) * size > available():
@@ -159,7 +168,7 @@ def _demand_room(network: Path, sessions: int) -> None:
 
 
 def _of(session: Any) -> Callable[..., Any]:
-    """Return what is called with tensors and runs them in a session of ONNX Runtime."""
+    """Return a function that takes and returns tensors and runs a session of ONNX Runtime."""
     names = [each.name for each in session.get_inputs()]
 
     def run(*given: Tensor) -> object:

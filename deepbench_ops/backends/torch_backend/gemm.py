@@ -1,7 +1,7 @@
 """C += A·B in torch: addmm_ for floating point, _int_mm for int8.
 
-Operands are strided views that lie column-major, so torch passes them to its libraries with the
-published transposes and C is written in place.
+Operands are column-major strided views. torch passes them to its libraries with the published
+transposes, and C is written in place.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,8 @@ from deepbench_ops.random_operands import random_bits
 
 INT8_MULTIPLE = {"cpu": 1, "cuda": 8}
 INT8_LEAST_N = {"cpu": 1, "cuda": 24}
-"""torch._int_mm on CUDA wants multiples of 8, and more than 16 rows, which are our columns."""
+"""Requirements of torch._int_mm by device: sizes are multiples, and n (the rows of the transposed
+product) has a smallest value. On CUDA it needs multiples of 8 and more than 16 rows."""
 
 
 def build(backend: TorchDevice, problem: Gemm, precision: str, operation: str, seed: int) -> Kernel:
@@ -49,14 +50,15 @@ def build(backend: TorchDevice, problem: Gemm, precision: str, operation: str, s
 
 
 def _reset(output: torch.Tensor, initial: torch.Tensor, precision: str) -> None:
-    """Restore C and the switches that decide in what precision it is computed."""
+    """Restore C, and set the process-wide switches for the precision."""
     true_precision(precision, output.device.type)
     output.copy_(initial)
 
 
 def _int8_run(a: torch.Tensor, b: torch.Tensor, output: torch.Tensor) -> Callable[[], object]:
-    """Return C += A·B for int8; `_int_mm` writes only row-major, so it is given C^T."""
-    multiply = torch._int_mm  # AttributeError where the release has none
+    """Return a call of C += A·B for int8. `_int_mm` writes row-major outputs only, so it computes
+    the transposed product."""
+    multiply = torch._int_mm  # AttributeError in releases without it
     left, right, total = _plain_strides(b.t()), _plain_strides(a.t()), output.t()
     product = torch.empty_like(total)
     add = total.add_
@@ -69,11 +71,11 @@ def _int8_run(a: torch.Tensor, b: torch.Tensor, output: torch.Tensor) -> Callabl
 
 
 def _plain_strides(matrix: torch.Tensor) -> torch.Tensor:
-    """Return the same matrix, a single row or column with the strides of a row-major one.
+    """Return the matrix; a single row or column gets the strides of a row-major matrix.
 
-    The stride along a dimension of size 1 says nothing, but on the cpu `_int_mm` takes leading
-    dimensions from it (seen in 2.13.0, pytorch issue 195066) and then leaves its output
-    untouched without an error.
+    The stride along a dimension of size 1 has no meaning. But on the CPU `_int_mm` takes leading
+    dimensions from it, and then does not write its output and raises no error (seen in 2.13.0,
+    pytorch issue 195066).
     """
     if 1 not in matrix.shape:
         return matrix
@@ -81,10 +83,10 @@ def _plain_strides(matrix: torch.Tensor) -> torch.Tensor:
 
 
 def _padded(inputs: GemmInputs, device: str, seed: int) -> tuple[GemmInputs, str]:
-    """Return int8 inputs enlarged to what `_int_mm` demands on `device`, and a note saying so.
+    """Return int8 inputs enlarged to the sizes that `_int_mm` requires on `device`, and a note.
 
-    New rows of A and columns of B are random like the rest, so that the padding does not make
-    the work lighter; along k they are zero, so that C is unchanged.
+    New rows of A and columns of B are random, so the padding does not make the work easier. The
+    padding along k is zero, so C is unchanged.
     """
     (m, k), n = inputs.a.shape, inputs.b.shape[1]
     to, least = INT8_MULTIPLE[device], INT8_LEAST_N[device]

@@ -26,7 +26,10 @@ DILATION = (1, 1)
 def build(
     backend: TorchDevice, problem: GroupedConv, precision: str, operation: str, seed: int
 ) -> Kernel:
-    """Prepare one pass, all tensors with the channels last."""
+    """Prepare one pass, with all tensors in channels_last layout.
+
+    Raises Unsupported for a backward pass whose sums torch would round to 16 bits.
+    """
     drawn = family.inputs(problem, precision, seed)
     _switch(precision, backend.device)
     run = _call(backend, problem, drawn, operation)
@@ -60,7 +63,7 @@ def _call(
     dtype = DTYPES[drawn.precision]
 
     def tensor(values: np.ndarray) -> torch.Tensor:
-        return backend.tensor(conv.laid_out(values, "channels_last"), dtype)
+        return backend.tensor(conv.in_layout(values, "channels_last"), dtype)
 
     images, filters = tensor(drawn.images), tensor(drawn.filters)
     stride, padding = (p.stride, p.stride), (p.pad, p.pad)

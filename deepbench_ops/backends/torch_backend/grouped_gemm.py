@@ -16,15 +16,15 @@ from deepbench_ops.models.grouped_product import grouped_product
 from deepbench_ops.problems.grouped_gemm import GroupedGemm
 
 ROW_BYTES = 16
-"""Rows of all operands must begin at multiples of so many bytes."""
+"""Rows of all operands must begin at multiples of this number of bytes."""
 
 
 def build(
     backend: TorchDevice, problem: GroupedGemm, precision: str, operation: str, seed: int
 ) -> Kernel:
-    """Prepare one operation; Unsupported where this release has no grouped product."""
+    """Prepare one operation; raise Unsupported in releases without a grouped product."""
     dtype = DTYPES[precision]
-    demand_whole_rows((problem.n, problem.k), precision)
+    require_aligned_rows((problem.n, problem.k), precision)
     multiply, name = grouped_product()
     drawn = family.inputs(problem, precision, seed)
     true_precision(precision, backend.device)
@@ -39,13 +39,16 @@ def build(
     return assemble(backend, problem, precision, operation, drawn, prepared)
 
 
-def demand_whole_rows(sizes: Iterable[int], precision: str) -> None:
-    """Raise Unsupported for a row of so many numbers that torch's grouped product cannot take."""
+def require_aligned_rows(sizes: Iterable[int], precision: str) -> None:
+    """Raise Unsupported where torch's grouped product cannot take rows of these sizes.
+
+    sizes: lengths of rows, in numbers.
+    """
     for size in sizes:
         if size * DTYPES[precision].itemsize % ROW_BYTES:
             raise Unsupported(
-                f"torch's grouped product takes rows of whole {ROW_BYTES} bytes: {size} numbers in"
-                f" {precision} are not"
+                f"torch's grouped product takes rows of a multiple of {ROW_BYTES} bytes: {size}"
+                f" numbers in {precision} are no multiple"
             )
 
 

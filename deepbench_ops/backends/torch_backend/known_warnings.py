@@ -1,27 +1,30 @@
-"""Warnings that torch's tools print about each other, which a user can do nothing about.
+"""Suppression of warnings that torch's tools print about each other and users cannot avoid.
 
-Each is named by its text and origin, so that any other is still printed.
+Each warning is listed by text and origin, so all others are still printed.
 """
 
 import logging
 import warnings
 
 WARNED = (
-    # Of the lowering of products in int8, of its own constants.
+    # torch.compile on constants of its own int8 products.
     (UserWarning, "To copy construct from a tensor, it is recommended", r"torch\._inductor\."),
-    # Of copying the exported program's trees.
+    # The copy of an exported program.
     (FutureWarning, r"`isinstance\(treespec, LeafSpec\)` is deprecated", r"copyreg"),
 )
+"""Category, text and module of each warning."""
+
 LOGGED = {
     # torchao registers its own enumerations in a way that torch no longer needs.
     "torch.utils._pytree": "is an Enum subclass and is now natively supported",
-    # None of our networks has an operation of torchvision.
+    # None of the networks has an operation of torchvision.
     "torch.onnx._internal.exporter._registration": "torchvision is not installed",
 }
+"""Parts of log messages, by logger."""
 
 
 def silence() -> None:
-    """Print none of them from now on."""
+    """Suppress these warnings for the rest of the process."""
     for category, text, module in WARNED:
         warnings.filterwarnings("ignore", text, category, module)
     for name, text in LOGGED.items():

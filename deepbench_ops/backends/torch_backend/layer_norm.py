@@ -19,7 +19,7 @@ from deepbench_ops.problems.layer_norm import LayerNorm
 def build(
     backend: TorchDevice, problem: LayerNorm, precision: str, operation: str, seed: int
 ) -> Kernel:
-    """Prepare a pass; Unsupported where torch adds up gradients in 16 bits."""
+    """Prepare the forward or backward pass; raise Unsupported for gradients summed in 16 bits."""
     if operation == "backward" and not adds_up_exactly(DTYPES[precision], backend.device):
         raise Unsupported(refused("gradients of weight and bias", precision, backend.device))
     shape = (problem.hidden,)
@@ -34,7 +34,7 @@ def build(
 
 @cache
 def adds_up_exactly(dtype: torch.dtype, device: str) -> bool:
-    """Return whether the gradient of the bias adds up in 32 bits."""
+    """Return whether torch adds up the gradient of the bias in 32 bits, by a trial."""
     size = 8
     x = torch.linspace(-1, 1, ONES * size, device=device).reshape(ONES, size).to(dtype)
     weight = torch.ones(size, dtype=dtype, device=device)

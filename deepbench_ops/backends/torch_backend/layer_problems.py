@@ -1,4 +1,4 @@
-"""Problem of one call of a network's layer, by the shapes of what goes in."""
+"""The problem that a call of a network's layer computes, from the shapes of its inputs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -18,9 +18,10 @@ from deepbench_ops.problems.softmax import Softmax
 
 
 def problem_of(layer: nn.Module, given: Sequence[Any]) -> Problem | None:
-    """Return the problem that one call of a layer computes; None where no family has it.
+    """Return the problem that a call of a layer computes; None where no family has it.
 
-    A layer of our own names it by its method `problem`, torch's are in PROBLEMS.
+    given: inputs of the call. Layers of this project have a method `problem`; PROBLEMS has torch's
+    layers.
     """
     own: Callable[..., Problem] | None = getattr(layer, "problem", None)
     if own is not None:
@@ -60,12 +61,13 @@ def _embedding(layer: Any, indices: Tensor) -> Problem | None:
 
 
 def _cross_entropy(layer: Any, scores: Tensor, targets: Tensor) -> Problem:
-    """Scores have their classes along the second axis."""
+    """Return the problem of scores whose second axis is the classes."""
     return CrossEntropy(targets.numel(), scores.shape[1])
 
 
 def _convolution(layer: Any, images: Tensor) -> Problem | None:
-    """One of patches or in groups is another family's than DeepBench's convolutions."""
+    """Return the problem of a convolution: of `conv`, or of `grouped_conv` for convolutions in
+    groups and those whose stride is the size of the filter."""
     n, c, h, w = images.shape
     k, (r, s) = layer.out_channels, layer.kernel_size
     (pad_h, pad_w), (stride_h, stride_w) = layer.padding, layer.stride
@@ -88,7 +90,8 @@ PROBLEMS: Mapping[type[nn.Module], Callable[..., Problem | None]] = {
     nn.Softmax: _softmax,
     **({nn.RMSNorm: _rms_norm} if hasattr(nn, "RMSNorm") else {}),
 }
-"""Functions of a layer and of what goes in, by torch's layers; RMSNorm is in torch from 2.4 on."""
+"""Functions of a layer and its inputs that return the problem, by class of torch's layers. torch has
+RMSNorm from 2.4 on."""
 
 
 def _rows(values: Tensor) -> int:

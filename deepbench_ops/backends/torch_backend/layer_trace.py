@@ -1,7 +1,8 @@
-"""Layers of a step that are problems of a family: which of them makes each call, either way.
+"""Trace of the layers of a step: the layer that makes each call, forward and backward.
 
-Forward, torch's hooks of all modules say which layer runs. Its nodes in the graph of gradients are
-found when it returns, and say so when they run backward.
+Only layers whose calls are problems of a family count. In the forward pass torch's hooks of all
+modules report which layer runs. When a layer returns, the trace adds hooks to its nodes in autograd's
+graph, which report the layer in the backward pass.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,16 +20,18 @@ from deepbench_ops.problems.problem import Problem
 
 FORWARD, BACKWARD = "forward", "backward"
 LEAF = "AccumulateGrad"
-"""Name of the nodes that belong to a weight, which several layers may share."""
+"""Name of the nodes of weights, which several layers may share."""
+
 OF_INPUT = ("backward_input", "backward_data")
-"""Operations that make a gradient which the first layer of a network does not need."""
+"""Operations that compute the gradient of a layer's input, which a first layer does not need."""
 
 
 @dataclass(frozen=True, eq=False)
 class LayerCall:
-    """One call of a layer in one direction; each is its own, however alike two are.
+    """One call of a layer in one direction; two calls are never equal.
 
-    operations: those of its family that this direction consists of; () where the family times none.
+    direction: FORWARD or BACKWARD. operations: operations of the problem's family that make up this
+    direction; () where the family has none.
     """
 
     problem: Problem
@@ -37,7 +40,7 @@ class LayerCall:
 
 
 class LayerTrace:
-    """Context in which `current` is the outermost layer that runs, forward or backward."""
+    """Context in which `current` is the call of the outermost layer that runs, None for none."""
 
     def __init__(self) -> None:
         self.current: LayerCall | None = None
@@ -75,9 +78,9 @@ class LayerTrace:
             self._watch(node, back)
 
     def _watch(self, node: Any, call: LayerCall) -> None:
-        """Make `call` current while a node of the graph of gradients runs."""
+        """Make `call` the current one while a node of autograd's graph runs."""
         if not hasattr(node, "register_prehook"):
-            raise Unsupported("a training step is listed by families from torch 2.0 on")
+            raise Unsupported("torch before 2.0 cannot list a training step by families")
 
         def begins(gradients: object) -> None:
             self.current = call
@@ -90,7 +93,7 @@ class LayerTrace:
 
 
 def _backward(problem: Problem, wanted: bool) -> tuple[str, ...]:
-    """Return the operations of a backward pass, without the gradient of inputs if not wanted."""
+    """Return the operations of a backward pass. wanted: whether with the gradient of the input."""
     return tuple(
         each
         for each in problem.operations
@@ -99,7 +102,7 @@ def _backward(problem: Problem, wanted: bool) -> tuple[str, ...]:
 
 
 def _nodes_between(inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Iterator[Any]:
-    """Yield the nodes of the graph of gradients that lead from outputs back to inputs."""
+    """Yield the nodes of autograd's graph between outputs and inputs."""
     seen = {each.grad_fn for each in inputs}
     left = [each.grad_fn for each in outputs]
     while left:

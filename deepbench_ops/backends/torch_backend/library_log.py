@@ -1,6 +1,6 @@
-"""The libraries that a call of torch uses on the CPU, by the logs of oneDNN and of MKL.
+"""The library code that a call of torch uses on the CPU, from the logs of oneDNN and MKL.
 
-Both print a line for each of their calls on request. One untimed call is observed.
+Both libraries can print a line for each of their calls. The log is read for one untimed call.
 """
 
 import re
@@ -13,10 +13,10 @@ from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.torch_backend.onednn_primitive import diverted_stdout
 
 PRIMITIVE = "primitive"
-"""The note in which convolutions name theirs already, with the layouts."""
+"""Name of the note in which kernels of convolutions have the primitive, with the layouts."""
 
 WHOLE = ("model", "moe_layer")
-"""Families of many operations: their kernels have no one implementation."""
+"""Families whose kernels consist of many operations and have no single implementation."""
 
 _ONEDNN = re.compile(r"(?:onednn|dnnl)_verbose,(?:v\d,)?(?:primitive,)?exec,cpu,(\w+),([^,]*),")
 _MKL = re.compile(r"MKL_VERBOSE ([A-Z]\w+)\(")
@@ -24,9 +24,9 @@ _REORDER = "reorder"
 
 
 def implementation(kernel: Kernel, device: str, family: str) -> str:
-    """Return what computes a kernel, such as "mkl SGEMM" or "onednn matmul brg:avx512_core".
+    """Return the library code of a kernel, such as "mkl SGEMM" or "onednn matmul brg:avx512_core".
 
-    "" on other devices and for whole networks; "torch" where neither library was called.
+    "" on other devices and for families in WHOLE; "torch" where neither library was called.
     """
     if device != "cpu" or family in WHOLE:
         return ""
@@ -41,7 +41,7 @@ def implementation(kernel: Kernel, device: str, family: str) -> str:
 
 
 def summary(log: str) -> str:
-    """Return the calls in a log, each once, in order; "torch" where there is none."""
+    """Return the distinct calls in a log, in order; "torch" for a log without calls."""
     return ", ".join(dict.fromkeys(_calls(log))) or "torch"
 
 

@@ -1,4 +1,4 @@
-"""Cross-entropy with its linear layer in torch: one after the other, and F.linear_cross_entropy."""
+"""Linear layer and cross-entropy in torch: as two functions, and as F.linear_cross_entropy."""
 
 import torch
 from torch.nn import functional as F
@@ -15,7 +15,7 @@ from deepbench_ops.problems.selections import FUSED
 def build(
     backend: TorchDevice, problem: LinearCrossEntropy, precision: str, operation: str, seed: int
 ) -> Kernel:
-    """Prepare a pass; Unsupported for the fused ones before torch 2.13."""
+    """Prepare the forward or backward pass; raise Unsupported for fused ones before torch 2.13."""
     fused = operation.startswith(FUSED)
     if fused and not hasattr(F, "linear_cross_entropy"):
         raise Unsupported(f"torch {torch.__version__} has no linear_cross_entropy")

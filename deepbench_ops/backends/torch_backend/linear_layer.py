@@ -47,7 +47,7 @@ def build(
 def _call(
     backend: TorchDevice, drawn: LinearInputs, precision: str, operation: str
 ) -> tuple[Callable[[], object], str]:
-    """Return the operation with its operands bound, and the name of what is called."""
+    """Return a call of the operation, and the names of the called functions for the record."""
     dtype = DTYPES[precision]
     if operation == "forward":
         x, weight = backend.tensor(drawn.x, dtype), backend.tensor(drawn.weight, dtype)

@@ -1,4 +1,4 @@
-"""Which releases of torch are listed, and what their environments hold next to it."""
+"""Rule for the listed releases of torch and their companions."""
 
 from datetime import date
 

@@ -1,4 +1,4 @@
-"""Whole models in torch: inference on one thread or several at once, and training steps."""
+"""Whole models in torch: inference of one batch or several at the same time, and training steps."""
 
 import torch
 from torch import Tensor, nn
@@ -7,8 +7,8 @@ from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.model_reference import (
-    LossJudge,
-    StepJudge,
+    LossReference,
+    TwinStepReference,
     entries,
     gradients,
 )
@@ -25,7 +25,10 @@ from deepbench_ops.problems.problem import compared, computed
 def build(
     backend: TorchDevice, problem: Model, precision: str, operation: str, seed: int
 ) -> Kernel:
-    """Prepare an inference or a training step, or the operations of one, each alone."""
+    """Prepare an inference or a training step, or the operations of one, each timed alone.
+
+    Raises Unsupported for operations of several batches at the same time.
+    """
     training = computed(operation) == "training_step"
     make = _training if training else _inference
     if compared(operation):
@@ -35,17 +38,19 @@ def build(
         return kernel
     if problem.threads > 1:
         raise Unsupported(
-            f"operations are measured one after the other, not those of {problem.threads} batches"
-            " at once"
+            f"operations are measured one after the other, not for {problem.threads} batches at"
+            " once"
         )
-    from deepbench_ops.backends.torch_backend import operator_timing  # most runs have no need of it
+    from deepbench_ops.backends.torch_backend import operator_timing  # not needed in most runs
 
     return operator_timing.kernel(make(backend, problem, precision, seed))
 
 
 def _first_step_done(kernel: Kernel) -> None:
-    """Run a step that is not timed: making the optimiser's state and the primitives of all layers
-    takes a tenth to a half of a step (bench/first_call.py), and is done once in a training.
+    """Run a step that is not timed.
+
+    In a first step the optimiser makes its state and the library the primitives of all layers,
+    which takes a tenth to a half of a step (bench/first_call.py) and happens once in a training.
     """
     kernel.reset()
     kernel.run()
@@ -74,14 +79,14 @@ def _inference(backend: TorchDevice, problem: Model, precision: str, seed: int) 
         return crew.mean(number)
 
     def drift() -> dict[str, str]:
-        return {"drift": f"{serving.off()[1]:.2g} of the typical output, from float64"}
+        return {"drift": f"{serving.relative_errors()[1]:.2g} of the typical output, from float64"}
 
     reset()
     prepared = Prepared(
         run=(lambda: crew.mean(1)) if crew else (lambda: serving.one(0)),
         reset=reset,
-        output=serving.judged,
-        reference=serving.judge,
+        output=serving.checked_output,
+        reference=serving.reference,
         clock=clock if crew else None,
         outcome=drift if precision == "int8" else dict,
         notes={
@@ -116,21 +121,21 @@ def _training(backend: TorchDevice, problem: Model, precision: str, seed: int) -
         step.restart(seed)
         true_precision(precision, backend.device)
 
-    def judged() -> Tensor:
+    def checked_output() -> Tensor:
         loss = held[0].double().reshape(1)
         return loss if problem.whole else torch.cat([loss, entries(gradients(module))])
 
     reset()
-    judge: LossJudge | StepJudge = (
-        LossJudge(precision, step, seed)
+    reference: LossReference | TwinStepReference = (
+        LossReference(precision, step, seed)
         if problem.whole
-        else StepJudge(precision, step, backend.device)
+        else TwinStepReference(precision, step, backend.device)
     )
     prepared = Prepared(
         run=run,
         reset=reset,
-        output=judged,
-        reference=judge,
+        output=checked_output,
+        reference=reference,
         notes={
             **_notes(backend, seed),
             "weights": "random, float32" + (f"; autocast to {precision}" if mixed else ""),
@@ -146,7 +151,7 @@ def _notes(backend: TorchDevice, seed: int) -> dict[str, str]:
 
 
 def _without_dropout(module: nn.Module) -> None:
-    """Let everything through, since float64 might draw other numbers to leave out."""
+    """Switch dropout off, since a step in float64 might drop other numbers."""
     for layer in module.modules():
         if isinstance(layer, nn.Dropout):
             layer.p = 0.0

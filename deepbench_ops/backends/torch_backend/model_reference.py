@@ -1,8 +1,8 @@
-"""Reference values of a network's outputs, and the error that each precision may have.
+"""References of a network's outputs, with the errors allowed in each precision.
 
-The truth of an inference is the same network in float64, on the first and the last item. Of a
-training step it is, for the small twin, the loss and some gradients in float64; for the network
-itself the loss that a forward pass alone gives, since a step in float64 would take minutes.
+The reference of an inference is the same network in float64, for the first and the last item. The
+reference of a training step is, for the small twin, the loss and some gradients in float64; for the
+network itself the loss of a separate forward pass, since a step in float64 would take minutes.
 """
 
 import math
@@ -19,83 +19,87 @@ from deepbench_ops.backends.families.model import (
     ENTRIES,
     GRADIENTS,
     PROBE_FLOPS,
-    ModelJudge,
-    StepErrors,
+    ModelReference,
+    TrainingStepReference,
 )
 from deepbench_ops.backends.kernel import widened
 from deepbench_ops.backends.torch_backend.device import TorchDevice
-from deepbench_ops.backends.torch_backend.network import as_tensors, asked, weighted
+from deepbench_ops.backends.torch_backend.network import as_tensors, inference_form, weighted
 from deepbench_ops.backends.torch_backend.tensors import on_host
 from deepbench_ops.models.training import TrainingStep, doubled, mixed_type
 from deepbench_ops.problems.model import Model
 
 TOLERANCE = {"float32": 2e-5, "tf32": 2e-2, "bfloat16": 0.15, "float16": 0.03, "int8": 0.35}
-"""How far an output may be off, as a part of the typical one (root mean square). Many layers add up
-their rounding; docs/reference/method.md says what was found and what it must be below."""
+"""Allowed error of an output, divided by the root mean square of the outputs. The rounding of many
+layers adds up; docs/reference/method.md has the errors that were found."""
 
 GRADIENT_TOLERANCE = {"float32": 0.02, "tf32": 0.2, "bfloat16": 0.02, "float16": 0.02}
-"""The root mean square of the errors of a gradient's entries, as a part of that of the gradient.
-Where rounding moves a number across a ReLU's corner, what passes there is all or nothing: in
-float32 that happens once in some networks, in 16 bits in every one, which is allowed for apart. A
-gradient that is missing is off by 1, another layer's by 1.4."""
+"""Allowed root mean square error of a gradient's entries, divided by that of the gradient. Where
+rounding moves a number across zero before a ReLU, the gradient there appears or vanishes: in
+float32 once in some networks, in 16 bits in every network, which ROUNDING allows for. A missing
+gradient has the error 1, that of another layer 1.4."""
 
 USUAL_OUTPUTS = 2000
-"""Outputs of two items of the networks that TOLERANCE was chosen on, at most."""
+"""Largest number of outputs of two items among the networks for which TOLERANCE was chosen."""
 
 ROUNDING = 4.0
-"""In 16 bits, how many times what rounding costs the same step in float64 a gradient may be off.
-That depends on the network and its batch: a normalisation over a few numbers multiplies it."""
+"""In 16 bits: further allowed error of a gradient, divided by the error that rounding causes in the
+same step in float64. This error depends on the network and its batch; a normalisation over few
+numbers multiplies it."""
 
 MOST_ITEMS = 64
-"""Items whose outputs say how large a typical one is; fewer of networks of many FLOPs. An output
-of two numbers is near zero now and then, and typical of nothing."""
+"""Largest number of items whose outputs give the root mean square of outputs; networks of many
+FLOPs have fewer. A single output of two numbers can by chance be near zero."""
 
 UNSETTLED = 0.25
-"""Two experts whose scores lie nearer to each other than so much of what an output may be off may
-be chosen in either order: rounding decides."""
+"""Distance of the scores of two experts, divided by TOLERANCE, below which rounding may decide
+which of them is chosen."""
 
 OTHER_EXPERT = 3.0
-"""How far an output may be off where another expert was chosen, as a part of the typical one."""
+"""Allowed error of an output where another expert may be chosen, divided by the root mean square of
+the outputs."""
 
 OTHERS = 1000
-"""Added to the seed, for those other items."""
+"""Number that is added to the seed to draw the further items."""
 
 SMALL_GRADIENT = 0.1
-"""Gradients smaller than so much of the largest one are what rounding makes of zeros: those of the
-keys' biases, which the softmax behind them takes no notice of."""
+"""Part of the largest gradient below which the allowed error of a gradient does not decrease.
+Smaller gradients are rounding errors of zeros, such as those of the keys' biases, on which a
+softmax does not depend."""
 
 
-def of_most(outputs: int) -> float:
-    """Return how many times as large the worst of so many errors is as of USUAL_OUTPUTS.
+def largest_error_factor(outputs: int) -> float:
+    """Return the expected largest of `outputs` errors, divided by that of USUAL_OUTPUTS; at least 1.
 
-    Errors by rounding are nearly normal, and the worst of n is near sqrt(2·ln n) of their standard
-    deviations: 1.28 times as large of the 256,512 scores of two words as of 2,000. At least 1.
+    Rounding errors are nearly normal, and the largest of n is close to sqrt(2·ln n) standard
+    deviations. For the 256,512 scores of two words the factor is 1.28.
     """
     return math.sqrt(math.log(max(outputs, USUAL_OUTPUTS)) / math.log(USUAL_OUTPUTS))
 
 
 @dataclass(frozen=True)
-class TorchJudge(ModelJudge):
-    """A judge that allows what a precision explains."""
+class TorchReference(ModelReference):
+    """Reference whose allowed error depends on the precision."""
 
     precision: str
 
     def allowing(self, expected: Tensor, scale: Tensor | float) -> tuple[np.ndarray, np.ndarray]:
-        """Return (expected, allowed) of entries that are typically as large as `scale`."""
-        limit = TOLERANCE[self.precision] * of_most(expected.numel())
+        """Return (expected, allowed) of entries whose root mean square is `scale`."""
+        limit = TOLERANCE[self.precision] * largest_error_factor(expected.numel())
         allowed = torch.as_tensor(limit * scale).expand(expected.shape)
         return widened(on_host(expected)), widened(on_host(allowed))
 
 
 @dataclass(frozen=True)
-class InferenceJudge(TorchJudge):
-    """The network in float64 on the first and the last item: (2, numbers that come out).
+class InferenceReference(TorchReference):
+    """Reference of an inference: outputs of the first and the last item, (2, outputs of an item).
 
-    From newly drawn weights and inputs of float32, not from what runs: what is lost where these
-    are rounded to 16 or 8 bits is part of what a precision is off. Errors are allowed as parts of
-    the typical output, that of these and of other items; in int8 of the item's own where that is
-    larger, since a range calibrated on other items cuts off a part of its numbers. Where rounding
-    decides which expert a token goes to, another one's output is allowed for.
+    The network runs in float64 with newly drawn float32 weights and inputs, not with those of the
+    kernel, so that rounding these to 16 or 8 bits counts as error. The allowed error is a part of
+    the root mean square of the outputs of these and further items. In int8 it is a part of that of
+    the item itself if this is larger, since the range calibrated on other items may cut off some
+    of its numbers. Where rounding may decide which expert a token goes to, the output of another
+    expert is allowed.
     """
 
     backend: TorchDevice
@@ -117,14 +121,15 @@ class InferenceJudge(TorchJudge):
 
     @property
     def typical(self) -> float:
-        """The root mean square of the true outputs."""
+        """Root mean square of the true outputs."""
         return float(typical(self._found[0]))
 
     @cached_property
     def _found(self) -> tuple[Tensor, Tensor | None]:
-        """The true outputs of the first and the last item, and of pairs of others: (pairs, 2,
-        numbers that come out); and which of the first pair's rounding may change altogether."""
-        form = asked(self.problem)
+        """True outputs of pairs of items, the first pair being the first and last item: (pairs, 2,
+        outputs of an item); and which outputs of the first pair depend on an expert that rounding
+        may change, None for networks without experts."""
+        form = inference_form(self.problem)
         given = form.inputs(self.problem.inputs, self.seed)
         drawn = [[each[[0, -1]] for each in given]]
         count = min(MOST_ITEMS, int(PROBE_FLOPS / self.problem.network.flops)) // 2
@@ -141,8 +146,8 @@ class InferenceJudge(TorchJudge):
 
 
 @dataclass(frozen=True)
-class LossJudge(TorchJudge):
-    """The loss of a forward pass alone, from the same weights and with the same dropout."""
+class LossReference(TorchReference):
+    """Reference of a loss: that of a forward pass with the same weights and the same dropout."""
 
     step: TrainingStep
     seed: int
@@ -156,10 +161,10 @@ class LossJudge(TorchJudge):
 
 
 @dataclass(frozen=True)
-class StepJudge(StepErrors, TorchJudge):
-    """The loss and some gradients of the same step in float64.
+class TwinStepReference(TrainingStepReference, TorchReference):
+    """Reference of a small twin's training step: loss and some gradients in float64.
 
-    device: on which the step is trained.
+    device: device of the training step.
     """
 
     step: TrainingStep
@@ -186,29 +191,29 @@ class StepJudge(StepErrors, TorchJudge):
 
 
 def items(output: Tensor | tuple[Tensor, ...], batch: int) -> Tensor:
-    """Return all that comes out of a network, a row for each item."""
+    """Return all outputs of a network in one tensor, a row for each item."""
     tensors = output if isinstance(output, tuple) else (output,)
     return torch.cat([tensor.reshape(batch, -1) for tensor in tensors], 1)
 
 
 def typical(values: Tensor) -> Tensor:
-    """Return the root of the mean square."""
+    """Return the root mean square."""
     return values.square().mean().sqrt()
 
 
 def root_mean_square(values: np.ndarray) -> float:
-    """Return the same of an array."""
+    """Return the root mean square of an array."""
     return float((values**2).mean()) ** 0.5
 
 
 def gradients(module: nn.Module) -> list[Tensor]:
-    """Return the gradients of GRADIENTS parameters from all over the network, in float64."""
+    """Return the gradients of GRADIENTS parameters, evenly spread over the network, in float64."""
     found = [p.grad for p in module.parameters() if p.grad is not None]
     places = np.linspace(0, len(found) - 1, GRADIENTS).astype(int)
     return [(g.to_dense() if g.is_sparse else g).double() for g in (found[i] for i in places)]
 
 
 def entries(of: Sequence[Tensor]) -> Tensor:
-    """Return ENTRIES entries of each gradient, from its first to its last."""
+    """Return ENTRIES entries of each gradient, evenly spread from its first to its last."""
     flat = [gradient.reshape(-1) for gradient in of]
     return torch.cat([g[torch.linspace(0, g.numel() - 1, ENTRIES).long()] for g in flat])

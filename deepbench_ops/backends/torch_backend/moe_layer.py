@@ -1,4 +1,4 @@
-"""Mixture-of-experts layers in torch: tokens sorted by expert and grouped products."""
+"""Mixture-of-experts layers in torch: tokens sorted by expert, and grouped products."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +12,7 @@ from deepbench_ops.backends.families import moe_gradients
 from deepbench_ops.backends.families import moe_layer as family
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.torch_backend.device import TorchDevice
-from deepbench_ops.backends.torch_backend.grouped_gemm import demand_whole_rows
+from deepbench_ops.backends.torch_backend.grouped_gemm import require_aligned_rows
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
 from deepbench_ops.models.grouped_product import grouped_product
 from deepbench_ops.problems.moe_layer import MoeLayer
@@ -21,9 +21,9 @@ from deepbench_ops.problems.moe_layer import MoeLayer
 def build(
     backend: TorchDevice, problem: MoeLayer, precision: str, operation: str, seed: int
 ) -> Kernel:
-    """Prepare a pass of the layer; Unsupported where this release has no grouped product."""
+    """Prepare the forward or backward pass; raise Unsupported without a grouped product."""
     dtype = DTYPES[precision]
-    demand_whole_rows((problem.hidden, problem.intermediate), precision)
+    require_aligned_rows((problem.hidden, problem.intermediate), precision)
     multiply, name = grouped_product()
     drawn = family.inputs(problem, precision, seed)
     true_precision(precision, backend.device)
@@ -79,7 +79,7 @@ def _layer(
 
 
 def _activated(up: torch.Tensor, gate: torch.Tensor | None, in_place: bool) -> torch.Tensor:
-    """Return silu(gate)·up, or max(up, 0)² without a gate; in place where nothing is kept."""
+    """Return silu(gate)·up, or max(up, 0)² without a gate. in_place: whether to overwrite them."""
     if gate is not None:
         active = torch.nn.functional.silu(gate)
         return active.mul_(up) if in_place else active * up

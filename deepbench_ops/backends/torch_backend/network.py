@@ -1,4 +1,4 @@
-"""A network of the catalogue on a device: its weights, and what goes in."""
+"""Networks of the catalogue on a device: weights and inputs."""
 
 from collections.abc import Sequence
 
@@ -15,31 +15,32 @@ from deepbench_ops.problems.model import Model
 
 
 def refuse(backend: TorchDevice, problem: Model, precision: str) -> None:
-    """Raise Unsupported for a precision or layout that a network does not have."""
+    """Raise Unsupported for a precision or layout that the network, device or execution does not
+    have."""
     if precision == "tf32":
         backend.demand_tf32()
     if backend.layout != "channels_last":
         return
     if not known_form(problem)[1].pictures:
-        raise Unsupported(f"{problem.name} is given no pictures whose channels could lie inside")
+        raise Unsupported(f"{problem.name} has no pictures as input, so no channels_last layout")
     if backend.execution == "onnxruntime":
-        raise Unsupported("ONNX's convolutions take pictures whose channels lie outside")
+        raise Unsupported("ONNX's convolutions have no channels_last layout")
 
 
 def known_form(problem: Model) -> tuple[Network, Form]:
-    """Return the network, and its form: its real size, or the twin's."""
+    """Return the network and its form: that of full size, or that of the small twin."""
     known = network(problem.name)
     return known, known.whole if problem.whole else known.small
 
 
-def asked(problem: Model) -> Form:
-    """Return the form of an inference, in whose twin one item's answer is not like another's."""
+def inference_form(problem: Model) -> Form:
+    """Return the form of an inference; in a small twin the outputs of items differ clearly."""
     _, form = known_form(problem)
     return form if problem.whole else dimmed(form)
 
 
 def weighted(backend: TorchDevice, problem: Model, dtype: torch.dtype, seed: int) -> nn.Module:
-    """Return the network on the device, with the weights that a seed draws."""
+    """Return the network on the device, with weights drawn from a seed."""
     known, form = known_form(problem)
     module = filled(lambda: known.make(form), seed)
     if backend.layout == "channels_last":
@@ -50,7 +51,8 @@ def weighted(backend: TorchDevice, problem: Model, dtype: torch.dtype, seed: int
 def as_tensors(
     backend: TorchDevice, arrays: Sequence[np.ndarray], dtype: torch.dtype
 ) -> list[Tensor]:
-    """Return arrays on the device, the real ones as `dtype`, pictures in the backend's layout."""
+    """Return arrays as tensors on the device: float32 as `dtype`, others as int64, and pictures in
+    the backend's layout."""
     found = []
     for values in arrays:
         real = values.dtype == np.float32

@@ -1,7 +1,8 @@
-"""The library code that computes: torch does not name it, so oneDNN's own log is read.
+"""Name of the oneDNN primitive that computes a convolution, from oneDNN's log.
 
-A release that is faster than the last one has often only chosen another primitive. With a setting,
-oneDNN prints its primitives on C's standard output: that is diverted for a single call.
+torch does not report the primitive. A release that is faster than the one before has often only
+chosen another primitive. oneDNN can print its primitives on C's standard output, which is diverted
+for a single call.
 """
 
 import ctypes
@@ -20,7 +21,7 @@ Operation = Callable[..., Any]
 
 STDOUT = 1
 
-# One tensor's role and how its axes are ordered and blocked: "src:f32:a:blocked:aBcd16b::f0",
+# Role of a tensor with the order and blocks of its axes: "src:f32:a:blocked:aBcd16b::f0", or
 # "src_f32::blocked:aBcd16b:f0" before oneDNN 3.
 _TENSOR = re.compile(r"\b(src|wei|dst)[:_]\w+:\w*:blocked:(\w+):")
 
@@ -28,7 +29,8 @@ _TENSOR = re.compile(r"\b(src|wei|dst)[:_]\w+:\w*:blocked:(\w+):")
 def path(
     images: torch.Tensor, filters: torch.Tensor, stride: Sequence[int], padding: Sequence[int]
 ) -> str:
-    """Return the library that torch will hand a convolution to, as its dispatcher names it."""
+    """Return the library that torch chooses for a convolution: "oneDNN", cuDNN with its version,
+    "not oneDNN: ...", or "unknown"."""
     try:
         select = torch._C._select_conv_backend
         chosen = select(
@@ -43,10 +45,11 @@ def path(
 
 
 def of_cpu(run: Call, known: str) -> str:
-    """Return the primitive that `run` uses, in a few words.
+    """Return the oneDNN primitives that `run` uses, as `summary` describes them.
 
-    `known` is the `path`: what is not oneDNN is not run, because it prints nothing and may be
-    slow. Nothing that goes wrong in here is an error: then the reason is returned.
+    known: result of `path`. For other libraries than oneDNN it is returned and `run` is not called,
+    because they print no log and may be slow. This function raises no errors: it returns "unknown:"
+    and the reason.
     """
     if known.startswith("not oneDNN"):
         return known
@@ -59,10 +62,10 @@ def of_cpu(run: Call, known: str) -> str:
 
 
 def summary(log: str) -> str:
-    """Return the convolutions among the lines of oneDNN's log, and how much it moved for them.
+    """Return the convolutions in oneDNN's log, with the number of reorders around them.
 
-    Like "oneDNN jit:avx512_core src aBcd16b wei ABcd16b16a dst aBcd16b, 3 reorders"; "" where
-    there is none.
+    For example "oneDNN jit:avx512_core src aBcd16b wei ABcd16b16a dst aBcd16b, 3 reorders"; "" for
+    a log without convolutions.
     """
     ran = [line.split(",") for line in log.splitlines() if _ran(line)]
     found = [fields for fields in ran if "convolution" in fields]
@@ -86,7 +89,8 @@ def _orders(line: str) -> list[str]:
 
 @contextmanager
 def diverted_stdout() -> Iterator[list[str]]:
-    """Divert what is written to file descriptor 1, by C as well; its text is there afterwards."""
+    """Divert all writes to file descriptor 1, also those of C code, and append their text to the
+    list at the end."""
     flush = ctypes.CDLL(None).fflush
     text: list[str] = []
     sys.stdout.flush()

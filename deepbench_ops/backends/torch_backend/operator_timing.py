@@ -1,9 +1,9 @@
-"""Kernel that runs each operation of a step alone, to be timed like the step itself.
+"""Kernel that times the operations of a step one by one.
 
-Its seconds are those of all calls that a step makes, each operation's one after the other with
-nothing between them; the rest of the step's time is the framework's overhead. For a check it runs
-the whole step, by the very operations that are timed and by no others, so that the check of the
-step covers all of them.
+Its seconds are the sum over all calls of a step. The calls of each operation are timed together,
+with nothing between them; the rest of the step's time is the framework's overhead. For its check
+the kernel runs the whole step with exactly the operations that are timed, so the check of the step
+covers all of them.
 """
 
 import time
@@ -21,11 +21,14 @@ from deepbench_ops.errors import Unsupported
 
 
 def kernel(step: Kernel) -> Kernel:
-    """Return the kernel of a step's operations. It has the step's FLOPs and bytes, and so the same
-    yardstick. Raises Unsupported for cold caches, which only a step of its own could be given."""
+    """Return the kernel of a step's operations.
+
+    It has the FLOPs and bytes of the step, and therefore the same yardstick. Raises Unsupported for
+    cold caches, which are emptied before a step and not before each operation.
+    """
     if CACHE.asked() != CACHE.usual:
-        raise Unsupported(f"what operations take alone is not measured {CACHE.asked()}")
-    step.run()  # optimisers first make room for what they remember
+        raise Unsupported(f"operations alone are not measured with {CACHE.asked()} caches")
+    step.run()  # optimisers make their state in the first step
     step.reset()
     found = operator_trace.operations(step.run)
     step.reset()
@@ -33,7 +36,7 @@ def kernel(step: Kernel) -> Kernel:
         alone = [operation for operation in found if operation.repeats]
 
     def run() -> None:
-        operator_trace.done_by(step.run, found)
+        operator_trace.run_with_only(step.run, found)
 
     def peek(index: Index) -> np.ndarray:
         step.reset()
@@ -53,8 +56,10 @@ def kernel(step: Kernel) -> Kernel:
 def seconds(
     operations: Sequence[Operation], number: int, synchronise: Callable[[], object]
 ) -> float:
-    """Return the seconds of all calls that a step makes, each operation's timed together, of the
-    mean of so many steps. One call before them does not count."""
+    """Return the seconds of all calls of a step, the mean over `number` steps.
+
+    The calls of each operation are timed together, after one call that does not count.
+    """
     taken = 0.0
     with torch.inference_mode():
         for operation in operations:
@@ -70,7 +75,7 @@ def seconds(
 
 
 def _notes(found: Sequence[Operation], alone: Sequence[Operation]) -> dict[str, str]:
-    """How many there are, and those that are missing because they cannot be repeated alone."""
+    """Return notes: number of operations, and those left out because they cannot run alone."""
     repeated = {operation.key for operation in alone}
     missing = [operation for operation in found if operation.key not in repeated]
     names = ", ".join(dict.fromkeys(operation.name for operation in missing))

@@ -1,4 +1,4 @@
-"""Trace of a step: every operation below torch's gradients, with its shapes, FLOPs and bytes."""
+"""Trace of a step: every operation below torch's autograd, with its shapes, FLOPs and bytes."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -23,19 +23,21 @@ KINDS = {
     "pooling": ("max_pool", "avg_pool", "adaptive_avg", "mkldnn_max_pool"),
     "lookup": ("embedding", "_embedding_bag", "index", "gather"),
 }
-"""By what their names begin with; convolutions stand before what they might be taken for."""
+"""Kinds of operations, by the beginnings of their names. The order matters: the first match
+counts."""
 
 
 @dataclass
 class Operation:
-    """One operation with operands of these shapes, however often a step calls it.
+    """All calls of an operation in a step with operands of the same shapes.
 
-    flops: floating-point operations of a call, 0 where none are counted; bytes: the fewest that a
-    call reads and writes; see `work` for both. key: its identity among the step's operations.
-    places: positions of its calls among the step's calls of this name. layers: for each of these
-    calls the layer that made it, as far as `operations` was asked for. again: returns a function
-    that repeats it, each time with new copies of the operands that it changes. An undeclared
-    change, of a normalisation's running statistics, is the step's own.
+    key: identity among the operations of the step. kind: key of KINDS, or "other". operands, dtype:
+    shapes and type, for tables. flops: floating-point operations of a call, 0 where none are
+    counted; bytes: least number that a call reads and writes; see `operator_work` for both. places:
+    positions of the calls among the step's calls of this name. layers: for each call the layer that
+    made it, if `operations` got a function for that. again: returns a function that repeats the
+    call, with copies of the operands that it changes. Changes that torch does not declare, such as
+    those of running statistics of a normalisation, affect the step's own tensors.
     """
 
     key: object
@@ -51,12 +53,12 @@ class Operation:
 
     @property
     def calls(self) -> int:
-        """How often a step calls it."""
+        """Number of calls in a step."""
         return len(self.places)
 
     @property
     def repeats(self) -> bool:
-        """Whether it can be done once more; some want what only their step has."""
+        """Whether a call can be repeated alone; some need state that exists only in the step."""
         try:
             self.again()()
         except (RuntimeError, NotImplementedError):
@@ -67,35 +69,35 @@ class Operation:
 def operations(
     step: Callable[[], object], layer: Callable[[], object] = lambda: None
 ) -> list[Operation]:
-    """Run a step once and return what it calls, in the order of the first call.
+    """Run a step once and return its operations, in the order of their first calls.
 
-    layer: returns the layer that runs, None outside of all that count.
+    layer: function that returns the layer that runs, None outside of all layers.
     """
     with _Recorder(layer) as recorder:
         step()
     return list(recorder.found.values())
 
 
-def done_by(step: Callable[[], object], known: Sequence[Operation]) -> None:
-    """Run a step in which nothing but `known` is done, each as often as it is called there.
+def run_with_only(step: Callable[[], object], known: Sequence[Operation]) -> None:
+    """Run a step and verify that its calls are exactly those of the operations `known`.
 
-    Raises DeepbenchError where the step calls anything else, or one of them more or less often.
+    Raises DeepbenchError where the step makes any other call, or a different number of calls.
     """
-    with _Doer(known) as doer:
+    with _Verifier(known) as verifier:
         step()
-    doer.demand_all()
+    verifier.demand_all()
 
 
 class _Watcher(TorchDispatchMode):
-    """Is asked to do every call of a step that torch hands over whole."""
+    """Dispatch mode whose method `do` gets every call of a step that torch does not decompose."""
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> object:
         kwargs = kwargs or {}
-        if func.namespace == "profiler":  # an optimiser's marks for a profiler
+        if func.namespace == "profiler":  # marks of an optimiser for profilers
             return func(*args, **kwargs)
-        with self:  # in inference, what is made of other operations arrives whole
+        with self:  # in inference mode composite operations are not decomposed before
             parts = func.decompose(*args, **kwargs)
         if parts is not NotImplemented:
             return parts
@@ -103,11 +105,11 @@ class _Watcher(TorchDispatchMode):
 
     @abstractmethod
     def do(self, key: object, func: Any, args: Any, kwargs: Any) -> object:
-        """Do a call; `key` is the identity of its operation."""
+        """Do a call and return its result. key: identity of its operation."""
 
 
 class _Recorder(_Watcher):
-    """Notes every call, and keeps the operands of the first of a kind."""
+    """Dispatch mode that records every call, with the operands of the first call of an operation."""
 
     def __init__(self, layer: Callable[[], object]) -> None:
         super().__init__()
@@ -116,7 +118,7 @@ class _Recorder(_Watcher):
         self._called: dict[str, int] = {}
 
     def do(self, key: object, func: Any, args: Any, kwargs: Any) -> object:
-        """Do a call and note it."""
+        """Do a call and record it."""
         made = func(*args, **kwargs)
         if key not in self.found:
             self.found[key] = _operation(key, func, args, kwargs, made)
@@ -128,22 +130,22 @@ class _Recorder(_Watcher):
         return made
 
 
-class _Doer(_Watcher):
-    """Does the calls of operations that are known, and no others."""
+class _Verifier(_Watcher):
+    """Dispatch mode that does the calls of known operations and raises for all others."""
 
     def __init__(self, known: Sequence[Operation]) -> None:
         super().__init__()
         self._left = {operation.key: operation.calls for operation in known}
 
     def do(self, key: object, func: Any, args: Any, kwargs: Any) -> object:
-        """Do a call; DeepbenchError where none of its operation is left."""
+        """Do a call; raise DeepbenchError where no call of its operation is left."""
         if not self._left.get(key):
             raise DeepbenchError(f"a step calls {key}, which is not among its operations")
         self._left[key] -= 1
         return func(*args, **kwargs)
 
     def demand_all(self) -> None:
-        """Raise DeepbenchError where calls are left."""
+        """Raise DeepbenchError if a known call has not been made."""
         left = [key for key, number in self._left.items() if number]
         if left:
             raise DeepbenchError(f"a step leaves out {left[0]}, which is among its operations")
@@ -166,7 +168,7 @@ def _operation(key: object, func: Any, args: Any, kwargs: Any, made: object) -> 
 
 
 def _again(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Callable[[], object]:
-    """Return what calls it with the same operands, but with copies of those that it changes."""
+    """Return a function that repeats a call, with copies of the operands that the call changes."""
     named = func._schema.arguments
     changed = {one.name for one in named if one.alias_info is not None and one.alias_info.is_write}
     own = [
@@ -185,9 +187,10 @@ def _cloned(value: object) -> object:
 
 
 def _described(value: object) -> object:
-    """Return the identity of an operand: a tensor's shape, strides and type, else itself.
+    """Return the identity of an operand: shape, strides and type of a tensor, else its value.
 
-    All real numbers are alike: an optimiser's differ at every step, and take as long.
+    All real numbers have the same identity: those of an optimiser differ at every step, but do not
+    change the time.
     """
     if isinstance(value, Tensor):
         lies = value.stride() if value.layout is torch.strided else value.layout

@@ -1,8 +1,8 @@
 """Work of one call of a torch operation: its floating-point operations and its bytes.
 
-Counted are products, convolutions, attention and recurrent layers, a multiply-add as two, as the
-FLOPs of a whole model are. Everything else counts 0: normalisation, pooling, lookups, losses,
-optimisers and all that goes element by element.
+As in the FLOPs of whole models, matrix products, convolutions, attention and recurrent layers count,
+with two operations for a multiply-add. Everything else counts 0: normalisation, pooling, lookups,
+losses, optimisers and elementwise operations.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,13 +15,16 @@ from torch.utils._pytree import tree_flatten
 
 try:
     from torch.utils.flop_counter import flop_registry
-except ImportError:  # before torch 2.1, which counts none itself
+except ImportError:  # torch before 2.1 has no counts
     flop_registry = {}
 
 
 def flops(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], made: object) -> float:
-    """Return the floating-point operations of a call: by our own count where torch has none or a
-    wrong one, else by torch's, 0 where neither counts."""
+    """Return the floating-point operations of a call.
+
+    The count in OWN where torch has none or a wrong one, else torch's; 0 where neither has one.
+    made: result of the call.
+    """
     own = OWN.get(_name(func))
     if own is not None:
         return float(own(*args))
@@ -30,11 +33,11 @@ def flops(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], made: objec
 
 
 def moved(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], made: object) -> float:
-    """Return the bytes that a call reads and writes at least.
+    """Return the least number of bytes that a call reads and writes.
 
-    Changed operands are read and written, overwritten ones only written. Of a table it reads the
-    rows that are looked up, or all of it where they would be more. Numbers that are repeated
-    without lying in memory again count once. Views and operations that only make room move nothing.
+    Changed operands are read and written, overwritten ones only written. A lookup reads the rows
+    that it needs, at most the whole table. Numbers that a tensor repeats by a stride of 0 count
+    once. Views and allocations move nothing. made: result of the call.
     """
     if _moves_nothing(func):
         return 0.0
@@ -51,18 +54,18 @@ def moved(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], made: objec
 
 
 def tensors(values: object) -> list[Tensor]:
-    """Return all tensors of a call's arguments or of what it has made."""
+    """Return all tensors in a call's arguments or result."""
     return [each for each in tree_flatten(values)[0] if isinstance(each, Tensor)]
 
 
 def _convolution_gradients(gradient: Tensor, given: Tensor, filters: Tensor, *others: Any) -> int:
-    """Those of what goes in and of the filters, as far as wanted; torch forgets their groups."""
+    """Count the gradients of input and filters that are wanted; torch's count ignores groups."""
     wanted = others[-1]
     return 2 * gradient.numel() * filters[0].numel() * sum(wanted[:2])
 
 
 def _attention(query: Tensor, key: Tensor, value: Tensor, *others: Any) -> int:
-    """Two products: of query and key (n, heads, length, width), and of that and the value."""
+    """Count two products: queries with keys (n, heads, length, width), scores with values."""
     causal = len(others) > 1 and bool(others[1])
     return 2 * _pairs(query, key, causal) * (query.shape[-1] + value.shape[-1])
 
@@ -70,40 +73,40 @@ def _attention(query: Tensor, key: Tensor, value: Tensor, *others: Any) -> int:
 def _attention_gradients(
     gradient: Tensor, query: Tensor, key: Tensor, value: Tensor, *others: Any
 ) -> int:
-    """Five products, as torch counts them on GPUs: the first of the forward pass is made again."""
+    """Count five products, as torch does on GPUs; one is the repeated first forward product."""
     causal = len(others) > 3 and bool(others[3])
     return 2 * _pairs(query, key, causal) * (3 * query.shape[-1] + 2 * value.shape[-1])
 
 
 def _pairs(query: Tensor, key: Tensor, causal: bool) -> int:
-    """Pairs of a query and a key that it sees, over all heads."""
+    """Return the number of pairs of a query and a key that it sees, over all heads."""
     queries, keys = query.shape[-2], key.shape[-2]
     hidden = sum(max(0, keys - 1 - place) for place in range(queries)) if causal else 0
     return query.shape[:-2].numel() * (queries * keys - hidden)
 
 
 def _grouped(rows: Tensor, matrices: Tensor, *_: Any) -> int:
-    """One product of each row, with the matrix of its group."""
+    """Count the product of each row with the matrix of its group."""
     return 2 * rows.numel() * matrices.shape[-1]
 
 
 def _layer(given: Tensor, weights: Tensor, recurrent: Tensor, *_: Any) -> int:
-    """One layer in one direction: its two matrices, with every step of every item."""
+    """Count one recurrent layer in one direction: two matrices, times every step of every item."""
     return _layers(given, [weights, recurrent])
 
 
 def _layer_gradients(given: Tensor, weights: Tensor, recurrent: Tensor, *_: Any) -> int:
-    """Those of what goes in, wanted or not, and of the weights."""
+    """Count the gradients of input (even if not wanted) and weights of one recurrent layer."""
     return 2 * _layers(given, [weights, recurrent])
 
 
 def _layers(given: Tensor, weights: Sequence[Tensor], *_: Any) -> int:
-    """All layers in all directions: each matrix, with every step of every item."""
+    """Count all recurrent layers and directions: each matrix, times every step of every item."""
     return 2 * given.shape[:-1].numel() * sum(each.numel() for each in weights if each.dim() == 2)
 
 
 def _layers_gradients(given: Tensor, weights: Sequence[Tensor], *others: Any) -> int:
-    """Those of what goes in, and of the weights where they are wanted, as the last mask says."""
+    """Count the gradients of input, and of weights if the last mask says so, of all layers."""
     return _layers(given, weights) * (1 + others[-1][3])
 
 
@@ -117,20 +120,26 @@ OWN: Mapping[str, Callable[..., int]] = {
     "_cudnn_rnn": _layers,
     "_cudnn_rnn_backward": _layers_gradients,
 }
-"""By name; each is called with the operation's own arguments."""
+"""Functions that count the FLOPs of a call from its arguments, by name of the operation."""
 
 BAGS = ("_embedding_bag", "_embedding_bag_forward_only")
+"""Lookups that return sums of the rows that they read."""
+
 PICKING = ("embedding", "index", "index_select", "gather")
-"""Lookups that return every number which they read."""
+"""Lookups that return every number that they read."""
+
 OVERWRITING = ("copy_", "fill_", "zero_", "bernoulli_", "normal_", "uniform_")
+"""Operations that write their first operand and do not read it."""
+
 SHAPED = ("empty_like", "ones_like", "zeros_like", "full_like", "rand_like", "randn_like")
-"""Operations that need only the shape of their operand, as do all whose names begin with new_."""
+"""Operations that need only the shape of their operand, as all do whose names begin with new_."""
+
 ROOM = ("empty", "new_empty", "_unsafe_view")
-"""Beginnings of the names of what makes room and of what torch does not call a view but is one."""
+"""Beginnings of the names of allocations, and of a view that torch does not declare as one."""
 
 
 def _first_read(name: str, args: Sequence[Any], made: object) -> int | None:
-    """Return the bytes that a call reads of its first operand, None for all of them."""
+    """Return the bytes of its first operand that a call reads; None for all of them."""
     if name in OVERWRITING + SHAPED or name.startswith("new_"):
         return 0
     if name in BAGS:
@@ -142,7 +151,7 @@ def _first_read(name: str, args: Sequence[Any], made: object) -> int | None:
 
 
 def _moves_nothing(func: Any) -> bool:
-    """Whether it returns its operand seen in another way, or memory as it finds it."""
+    """Return whether an operation returns a view of its operand, or uninitialised memory."""
     if _name(func).startswith(ROOM) or torch.Tag.inplace_view in func.tags:
         return True
     aliases = [one.alias_info for one in func._schema.arguments if one.alias_info is not None]
@@ -152,7 +161,7 @@ def _moves_nothing(func: Any) -> bool:
 def _operands(
     func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """Return all tensors that go into a call, and those of them that it changes."""
+    """Return all tensors among the arguments of a call, and those that the call changes."""
     named = func._schema.arguments
     given = [*zip(named, args, strict=False)]
     given += [(one, kwargs[one.name]) for one in named if one.name in kwargs]

@@ -30,20 +30,20 @@ WAYS: Mapping[str, Mapping[str, bool]] = {
     "foreach_step": {"foreach": True},
     "fused_step": {"fused": True},
 }
-"""Settings of the optimisers by the operation."""
+"""Settings of the optimisers, by operation."""
 
 NAMES = {
     "momentum": "momentum_buffer",
     "first_moment": "exp_avg",
     "second_moment": "exp_avg_sq",
 }
-"""torch's names of the state."""
+"""torch's names of the parts of the state."""
 
 
 def build(
     backend: TorchDevice, problem: OptimizerStep, precision: str, operation: str, seed: int
 ) -> Kernel:
-    """Prepare a step; Unsupported for ways that torch does not have."""
+    """Prepare a step; raise Unsupported for variants that this release of torch does not have."""
     drawn = optimizer_step.inputs(problem, precision, seed)
     shape = (problem.width,) if problem.height == 1 else (problem.height, problem.width)
 
@@ -91,7 +91,7 @@ def build(
 def _optimizer(
     algorithm: str, operation: str, parameters: list[torch.Tensor]
 ) -> tuple[torch.optim.Optimizer, str]:
-    """Return the optimiser, and how it is made."""
+    """Return the optimiser, and the text of its construction for the record."""
     way = WAYS[operation]
     settings: dict[str, Any] = {"lr": RATE, **way}
     if algorithm == "sgd":
@@ -109,7 +109,7 @@ def _optimizer(
         settings["eps"] = MUON_EPSILON
     try:
         made = getattr(torch.optim, name)(parameters, **settings)
-    except TypeError as unknown:  # a way that this release has not
+    except TypeError as unknown:  # a variant that this release does not have
         raise Unsupported(f"torch {torch.__version__}: {unknown}") from None
     shown = ", ".join(f"{key}=True" for key in way)
     return made, f"torch.optim.{name}({shown})"

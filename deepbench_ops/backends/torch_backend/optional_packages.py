@@ -1,4 +1,4 @@
-"""Optional packages next to torch that a way of running a network needs."""
+"""Optional packages that some executions of a network need next to torch."""
 
 import sys
 from contextlib import suppress
@@ -8,11 +8,11 @@ from importlib.util import find_spec
 from deepbench_ops.errors import Unsupported
 
 NEEDED = {"compiled": ("torchao",), "onnxruntime": ("onnxruntime", "onnx", "onnxscript")}
-"""By what runs a network, the packages that may take part; torchao does in int8 alone."""
+"""Packages by execution; compiled networks need torchao in int8 only."""
 
 
-def needed(*names: str) -> None:
-    """Raise Unsupported, with the way out, where some of these are not installed."""
+def require(*names: str) -> None:
+    """Raise Unsupported, with the command that installs them, where packages are missing."""
     missing = " ".join(name for name in names if find_spec(name) is None)
     if missing:
         raise Unsupported(
@@ -22,7 +22,7 @@ def needed(*names: str) -> None:
 
 
 def versions(execution: str) -> dict[str, str]:
-    """Return those of the packages that may take part, where they are installed."""
+    """Return the versions of the installed packages in NEEDED for an execution."""
     found = {}
     for name in NEEDED.get(execution, ()):
         with suppress(PackageNotFoundError):

@@ -1,6 +1,6 @@
-"""Peak memory of the tensors of a call: each counts from its creation to its end.
+"""Peak memory of the tensors of a call, each counted from its creation to its deletion.
 
-On tensors of the meta device nothing is allocated or computed, so that any size can be asked for.
+On the meta device nothing is allocated or computed, so the peak of any size can be found.
 """
 
 import weakref
@@ -13,23 +13,23 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
 
 
-def most(call: Callable[[], object]) -> int:
-    """Return the most bytes that live at once of what `call` makes, its result included.
+def peak_bytes(call: Callable[[], object]) -> int:
+    """Return the peak, in bytes, of the memory of tensors that `call` creates, with its result.
 
-    Earlier tensors do not count, nor does memory that an operation takes for itself while it runs.
+    Tensors from before the call do not count, nor does temporary memory inside an operation.
     """
     with _Counting() as counting:
         made = call()
     del made
-    return counting.most
+    return counting.peak
 
 
 class _Counting(TorchDispatchMode):
-    """Counts the storage of every tensor that is made while it lives."""
+    """Dispatch mode that adds up the storages of all tensors that exist at the same time."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.most = self._now = 0
+        self.peak = self._now = 0
         self._counted: set[int] = set()
 
     def __torch_dispatch__(
@@ -47,7 +47,7 @@ class _Counting(TorchDispatchMode):
         self._counted.add(place)
         weakref.finalize(storage, self._end, place, size)
         self._now += size
-        self.most = max(self.most, self._now)
+        self.peak = max(self.peak, self._now)
 
     def _end(self, place: int, size: int) -> None:
         self._counted.discard(place)
@@ -55,7 +55,7 @@ class _Counting(TorchDispatchMode):
 
 
 def _storages(values: object) -> dict[int, torch.UntypedStorage]:
-    """Return the storages of all tensors among `values`, by where they are."""
+    """Return the storages of all tensors in `values`, by address."""
     found = (each for each in tree_flatten(values)[0] if isinstance(each, Tensor))
     storages = (each.untyped_storage() for each in found)
     return {storage._cdata: storage for storage in storages}

@@ -1,4 +1,4 @@
-"""Quantising in torch: largest magnitudes, quotients, and casts to the narrow types."""
+"""Quantisation in torch: largest magnitudes, quotients, and casts to the narrow types."""
 
 from collections.abc import Callable
 
@@ -26,7 +26,7 @@ ROUTES = {
 def build(
     backend: TorchDevice, problem: Quantisation, precision: str, operation: str, seed: int
 ) -> Kernel:
-    """Prepare quantising, with or without the norm before it."""
+    """Prepare the quantisation, for norm_forward with the norm before it."""
     drawn = family.inputs(problem, precision, seed)
     x = backend.tensor(drawn.x, torch.bfloat16)
     quantise = _quantiser(problem, precision, backend.device)
@@ -62,7 +62,7 @@ def build(
 def _quantiser(
     problem: Quantisation, precision: str, device: str
 ) -> Callable[[torch.Tensor], QuantisedAndScale]:
-    """Return the function from rows to codes and scales."""
+    """Return a function from x to codes and scales."""
     kind, across = family.KINDS[precision], BLOCKS[precision] or problem.n
     blocks = (problem.m, problem.n // across, across)
     largest = formats.LARGEST[kind]
@@ -95,7 +95,7 @@ def _quantiser(
 
 
 def _widened(codes: torch.Tensor, problem: Quantisation, precision: str) -> torch.Tensor:
-    """Return the numbers of codes without their scales; for checks."""
+    """Return the numbers that codes stand for, not multiplied by the scales; for checks."""
     if family.KINDS[precision] != "fp4":
         return codes.view(problem.m, problem.n).float()
     table = torch.from_numpy(np.asarray(formats.VALUES["fp4"])).to(codes.device)

@@ -1,8 +1,8 @@
-"""Quantised linear layers in torch: the kernels that take codes and scales, each by its name.
+"""Quantised linear layers in torch, by the kernels that take codes and scales.
 
-int8: `torch._int_mm` between the quantising of the activations and the scales, as torchao writes
-it; or `quantized::linear_dynamic`, torch's own layer. int4: `_weight_int4pack_mm`. fp8 and the MX
-formats: `torch._scaled_mm` and `torch.nn.functional.scaled_mm`.
+int8: quantisation of the activations, `torch._int_mm` and the scales, as in torchao; or
+`quantized::linear_dynamic`, torch's own layer. int4: `_weight_int4pack_mm`. fp8 and the MX formats:
+`torch._scaled_mm` and `torch.nn.functional.scaled_mm`.
 """
 
 import warnings
@@ -24,22 +24,22 @@ from deepbench_ops.problems.precision import result_type
 from deepbench_ops.problems.quantised_linear import QuantisedLinear
 
 CallAndNotes = tuple[Callable[[], torch.Tensor], dict[str, str]]
-"""One call of the layer, and notes for its record."""
+"""A call of the layer, and notes for the record."""
 
 INNER_K_TILES = 8
-"""Tiles along k of a packed int4 weight on CUDA: gpt-fast's choice, which tritonbench times."""
+"""Tiles along k of a packed int4 weight on CUDA: the number in gpt-fast and tritonbench."""
 
 INT4_GROUPS = (32, 64, 128, 256)
 """Group sizes of torch's int4 kernels."""
 
 INT4_MULTIPLE = 16
-"""Rows of W that torch's int4 kernels on the CPU take at once."""
+"""Divisor of n that torch's int4 kernels require."""
 
 
 def build(
     backend: TorchDevice, problem: QuantisedLinear, precision: str, operation: str, seed: int
 ) -> Kernel:
-    """Prepare one layer; Unsupported where torch has no kernel for the format on this device."""
+    """Prepare one layer; raise Unsupported without a kernel for the format on this device."""
     drawn = family.inputs(problem, precision, seed)
     true_precision(result_type(precision), backend.device)
     make = {
@@ -62,11 +62,11 @@ def build(
 def _dequantised(
     backend: TorchDevice, problem: QuantisedLinear, drawn: QuantisedLinearInputs, precision: str
 ) -> CallAndNotes:
-    """Return the product of operands that every call widens, by torch.nn.functional.linear."""
+    """Return a call that widens the operands and multiplies them by torch.nn.functional.linear."""
     dtype = DTYPES[result_type(precision)]
     linear = torch.nn.functional.linear
     weights = operands.widening(backend, drawn.w, dtype)
-    if precision in family.OF_ACTIVATIONS:
+    if precision in family.ACTIVATION_SCHEMES:
         x = operands.widening(backend, drawn.quantised_activations, dtype)
     else:
         fixed = backend.tensor(drawn.activations, dtype)
@@ -83,7 +83,7 @@ def _dequantised(
 def _forward(
     backend: TorchDevice, problem: QuantisedLinear, drawn: QuantisedLinearInputs, precision: str
 ) -> CallAndNotes:
-    """Return the call and notes; Unsupported where this device has no kernel for the format."""
+    """Return a call of the kernel for the format; raise Unsupported where this device has none."""
     if precision == "int8_row":
         return _int8(backend, drawn)
     if precision.endswith("_int4"):
@@ -95,7 +95,7 @@ def _forward(
         )
     if backend.device == "cpu":
         raise Unsupported(
-            "torch multiplies fp8 and fp4 operands on GPUs alone: torch._scaled_mm on cpu widens"
+            "torch multiplies fp8 and fp4 operands on GPUs only: torch._scaled_mm on cpu widens"
             " them where the processor has no instructions for them"
         )
     return _scaled(backend, drawn, precision)
@@ -126,7 +126,7 @@ def _int8(backend: TorchDevice, drawn: QuantisedLinearInputs) -> CallAndNotes:
 def _int4(
     backend: TorchDevice, problem: QuantisedLinear, drawn: QuantisedLinearInputs, precision: str
 ) -> CallAndNotes:
-    """Return the product with packed weights: codes 0 to 15, each scale with a zero point of 0."""
+    """Return a call of the product with packed weights: codes from 0 to 15, zero points of 0."""
     kind = result_type(precision)
     if problem.group not in INT4_GROUPS:
         raise Unsupported(f"torch's int4 product has groups of {INT4_GROUPS}, not {problem.group}")
@@ -158,7 +158,7 @@ def _int4(
 
 
 def _scaled(backend: TorchDevice, drawn: QuantisedLinearInputs, precision: str) -> CallAndNotes:
-    """Return the product of two quantised operands by the GPU's own instructions."""
+    """Return a call of the product of two quantised operands by instructions of the GPU."""
     left, right = drawn.quantised_activations, drawn.w
     narrow = operands.fp4 if precision == "mxfp4" else operands.fp8
     x, w = narrow(backend, left), narrow(backend, right).t()
@@ -174,7 +174,7 @@ def _scaled(backend: TorchDevice, drawn: QuantisedLinearInputs, precision: str) 
         raise Unsupported(f"torch {torch.__version__} has no scaled_mm with blocks") from None
 
     if precision == "fp8_block":
-        # Scales of 1 x 128 lie column by column, those of 128 x 128 likewise.
+        # Both kinds of scales, for 1 x 128 and for 128 x 128, are column-major.
         pair = [operands.scales(backend, each).t().contiguous().t() for each in (left, right)]
         recipes = (ScalingType.BlockWise1x128, ScalingType.BlockWise128x128)
         swizzles = (SwizzleType.NO_SWIZZLE, SwizzleType.NO_SWIZZLE)
@@ -200,10 +200,10 @@ def _scaled(backend: TorchDevice, drawn: QuantisedLinearInputs, precision: str) 
 
 
 def swizzled(scales: torch.Tensor) -> torch.Tensor:
-    """Return scales (rows x blocks) as cuBLAS reads those of the MX formats.
+    """Return scales (rows x blocks) in cuBLAS's layout for the MX formats.
 
-    Tiles of 128 rows by 4 blocks, each as 32 x 4 x 4: row r of a tile lies in line r % 32 at place
-    r // 32 (cuBLAS documentation, 1D block scaling factors layout). Missing rows are zero.
+    The layout has tiles of 128 rows by 4 blocks, each stored as 32 x 4 x 4: row r of a tile is at
+    [r % 32, r // 32] (cuBLAS documentation, 1D block scaling factors layout). Missing rows are 0.
     """
     rows, blocks = scales.shape
     down, across = -(-rows // 128), -(-blocks // 4)
@@ -216,9 +216,9 @@ def swizzled(scales: torch.Tensor) -> torch.Tensor:
 def _fused(
     backend: TorchDevice, problem: QuantisedLinear, drawn: QuantisedLinearInputs, precision: str
 ) -> CallAndNotes:
-    """Return torch's own dynamically quantised layer, which takes float32 activations."""
+    """Return a call of torch's dynamically quantised layer, which takes float32 activations."""
     if backend.device != "cpu":
-        raise Unsupported("torch's dynamically quantised layer is for processors alone")
+        raise Unsupported("torch's dynamically quantised layer runs on the CPU only")
     if not vnni.adds_in_32_bits():
         raise Unsupported(
             "torch's dynamically quantised layer multiplies 8 bits in full only on processors with"
@@ -229,7 +229,7 @@ def _fused(
     zero = torch.zeros(problem.n, dtype=torch.long)
     codes = torch.from_numpy(drawn.w.codes)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # quantised tensors are to be removed one day
+        warnings.simplefilter("ignore")  # torch warns that it will remove quantised tensors
         weights = torch._make_per_channel_quantized_tensor(codes, scale, zero, 0)
     packed = torch.ops.quantized.linear_prepack(weights, None)
     layer = torch.ops.quantized.linear_dynamic.default

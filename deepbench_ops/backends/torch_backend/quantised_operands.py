@@ -1,4 +1,4 @@
-"""Quantised operands as torch's tensors, and functions that widen them."""
+"""Quantised operands as torch tensors, and functions that dequantise them."""
 
 from collections.abc import Callable
 
@@ -39,7 +39,7 @@ def fp4(backend: TorchDevice, operand: Quantised) -> torch.Tensor:
 def widening(
     backend: TorchDevice, operand: Quantised, dtype: torch.dtype
 ) -> Callable[[], torch.Tensor]:
-    """Return a function that widens an operand from its codes, as they lie in memory."""
+    """Return a function that dequantises an operand to `dtype`, from codes and scales."""
     rows, columns = operand.codes.shape
     scale = scales(backend, operand)
     across = operand.block[1]
@@ -57,7 +57,8 @@ def widening(
 def _of_tiles(
     backend: TorchDevice, operand: Quantised, dtype: torch.dtype, scale: torch.Tensor
 ) -> Callable[[], torch.Tensor]:
-    """Return the same for scales of tiles; the last tile may have fewer rows."""
+    """Return such a function for an operand whose blocks have several rows; the last block may have
+    fewer."""
     rows, columns = operand.codes.shape
     numbers = _numbers(backend, operand)
 

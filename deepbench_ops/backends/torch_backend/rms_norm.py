@@ -16,7 +16,10 @@ from deepbench_ops.problems.rms_norm import RmsNorm
 def build(
     backend: TorchDevice, problem: RmsNorm, precision: str, operation: str, seed: int
 ) -> Kernel:
-    """Prepare a pass; AttributeError, which says that it is lacking, before torch 2.4."""
+    """Prepare the forward or backward pass.
+
+    Raises AttributeError before torch 2.4, which `TorchDevice.lacks` recognises.
+    """
     normalise = partial(F.rms_norm, normalized_shape=(problem.hidden,), eps=EPSILON)
 
     def plain(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:

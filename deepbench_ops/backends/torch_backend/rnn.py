@@ -1,9 +1,9 @@
 """Recurrent layers in torch: the published passes step by step, and torch's own layers.
 
-The published passes are the loops of `rnn_steps`, compiled by TorchScript: that spares a step the
-way through Python, a tenth of the time where steps are small, nothing where they are large.
-torch.compile of a step was slower than either, and takes seconds to compile for every problem.
-Everything that a step reads or writes is bound here, outside the timed region.
+The published passes are the loops of `rnn_steps`, compiled by TorchScript, which avoids Python in
+each step: it saves a tenth of the time of small steps and nothing of large ones. torch.compile of a
+step was slower than both, and takes seconds to compile for every problem. All tensors that a step
+reads or writes are made here, outside the timed region.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
 from deepbench_ops.problems.rnn import Rnn
 
 BLOCK_ELEMENTS = 2**16
-"""Gate entries whose factors a backward pass prepares at once."""
+"""Number of gate entries whose factors a backward pass computes at once."""
 
 ROUTE = "loop over torch's operations in TorchScript, results into buffers; "
 ROUTES = {
@@ -38,7 +38,7 @@ ROUTES = {
 
 
 def build(backend: TorchDevice, problem: Rnn, precision: str, operation: str, seed: int) -> Kernel:
-    """Prepare one of the passes; the fused ones are those of torch's own layer."""
+    """Prepare one of the passes; fused passes are those of torch's own layer."""
     drawn = rnn.inputs(problem, precision, seed)
     true_precision(precision, backend.device)
     makers = {
@@ -69,7 +69,7 @@ def _forward(backend: TorchDevice, drawn: RnnInputs) -> Prepared:
 
 
 def forward_operands(backend: TorchDevice, drawn: RnnInputs) -> tuple[Tensor, tuple[object, ...]]:
-    """Return the hidden states (T + 1, N, H), and what the cell's loop is called with."""
+    """Return the hidden states, (T + 1, N, H), and the arguments of the cell's loop."""
     problem, dtype = drawn.problem, DTYPES[drawn.precision]
     weights = backend.tensor(drawn.recurrent, dtype)
     products = backend.tensor(drawn.products, dtype)
@@ -104,14 +104,15 @@ def _backward(backend: TorchDevice, drawn: RnnInputs) -> Prepared:
 def backward_operands(
     backend: TorchDevice, drawn: RnnInputs
 ) -> tuple[Tensor, Tensor, tuple[object, ...]]:
-    """Return buffers for the products' and R's gradients, and what the loop is called with."""
+    """Return buffers for the gradients of the products and of R, and the arguments of the cell's
+    loop."""
     problem, dtype = drawn.problem, DTYPES[drawn.precision]
     steps, batch, size = problem.timesteps, problem.batch, problem.hidden
     weights = backend.tensor(drawn.recurrent, dtype)
     upstream = list(backend.tensor(drawn.upstream, dtype))
     hidden = backend.tensor(drawn.hidden, dtype)
     output = torch.empty_like(weights)
-    # Filled, since a call that is its own warm-up must not pay for the first touch of the memory.
+    # Touch the memory now: a long kernel is timed from its first call on.
     dg = weights.new_full((steps, batch, problem.gates * size), float("nan"))
     block = min(steps, max(1, BLOCK_ELEMENTS // dg[0].numel()))
     ends = (output, block)
@@ -133,6 +134,6 @@ def backward_operands(
 
 
 def _clear(output: Tensor, precision: str) -> None:
-    """Make the output not-a-number, and turn the switches that decide how it is computed."""
+    """Fill the output with NaN, and set the process-wide switches for the precision."""
     true_precision(precision, output.device.type)
     output.fill_(float("nan"))

@@ -1,7 +1,7 @@
-"""torch's own recurrent layers as a user calls them: torch.nn.LSTM, GRU and RNN, one layer each.
+"""torch's own recurrent layers, as users call them: torch.nn.LSTM, GRU and RNN, one layer each.
 
-They make the input products and add two biases; the output's function is tanh. Which library
-does the work is torch's choice (oneDNN for an LSTM on the cpu, cuDNN on a GPU, else its own).
+They compute the input products and add two biases; the output function is tanh. torch chooses the
+library: oneDNN for an LSTM on the CPU, cuDNN on a GPU, else its own code.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ LAYERS = {"vanilla": torch.nn.RNN, "lstm": torch.nn.LSTM, "gru": torch.nn.GRU}
 
 
 def forward(backend: TorchDevice, drawn: RnnInputs) -> Prepared:
-    """Prepare layer(sequence, first states) with gradients switched off."""
+    """Prepare the forward pass, layer(sequence, first states), without autograd."""
     layer, operands = _layer(backend, drawn)
     held: dict[str, Tensor] = {}
 
@@ -37,7 +37,7 @@ def forward(backend: TorchDevice, drawn: RnnInputs) -> Prepared:
 
 
 def backward(backend: TorchDevice, drawn: RnnInputs) -> Prepared:
-    """Prepare the gradients of all weights; the forward pass is run here, once."""
+    """Prepare the gradients of all weights; the forward pass runs once, before."""
     layer, operands = _layer(backend, drawn)
     upstream = backend.tensor(drawn.upstream, DTYPES[drawn.precision])
     output = layer(*operands)[0]
@@ -62,13 +62,13 @@ def backward(backend: TorchDevice, drawn: RnnInputs) -> Prepared:
 
 
 def _layer(backend: TorchDevice, drawn: RnnInputs) -> tuple[Any, tuple[Any, ...]]:
-    """Return the layer with the drawn weights, and what it is called with."""
+    """Return the layer with the drawn weights, and its arguments."""
     dtype, size = DTYPES[drawn.precision], drawn.problem.hidden
     kind = LAYERS[drawn.problem.cell]
     layer: Any = kind(size, size, device="meta", dtype=dtype)
     names = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
     for name, values in zip(names, drawn.layer, strict=True):
-        # Module.to_empty would import sympy for it, which takes longer than all else here.
+        # Module.to_empty would import sympy, which takes longer than everything else here.
         empty = torch.empty(values.shape, dtype=dtype, device=backend.device)
         setattr(layer, name, torch.nn.Parameter(empty.copy_(backend.tensor(values, dtype))))
     layer.flatten_parameters()
@@ -81,7 +81,7 @@ def _layer(backend: TorchDevice, drawn: RnnInputs) -> tuple[Any, tuple[Any, ...]
 
 
 def _clearing(held: dict[str, Any], precision: str, device: str) -> Callable[[], None]:
-    """Return what forgets the output and turns the switches that decide how it is computed."""
+    """Return a reset: it drops the output and sets the process-wide switches for the precision."""
 
     def clear() -> None:
         true_precision(precision, device)

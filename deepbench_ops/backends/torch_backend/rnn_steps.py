@@ -1,14 +1,15 @@
-"""The published recurrences as loops over torch's own operations, in TorchScript or as they are.
+"""The published recurrences as loops over torch's operations, for TorchScript or plain Python.
 
-Every view of a step is made beforehand and handed in as a list with an entry per step, every
-result goes into a buffer: a step does nothing but call its operations, two for vanilla, seven
-for an LSTM, six for a GRU. `bench/rnn_steps.py` holds them against other ways to write them.
+All views are made before and passed as lists with an entry for each step, and all results go into
+buffers. A step only calls its operations: two for vanilla, seven for an LSTM, six for a GRU.
+`bench/rnn_steps.py` compares them with other forms.
 
-On the way back all that does not depend on the arriving gradient is computed for a block of
-steps at once, as a factor per gate, in the buffer that is to hold the gradients of the products:
-a step then multiplies it by the gradient. The data of a block fit into a core's cache.
+In a backward pass all factors that do not depend on the arriving gradient are computed for a block
+of steps at once, in the buffer for the gradients of the products. A step then multiplies this
+buffer by the gradient. The data of a block fit into the cache of a core.
 
-Gates lie one after the other in rows of G·H columns, in the order of `rnn_cells.ORDER`.
+The gates of a state are blocks of H columns in rows of G·H columns, in the order of
+`rnn_cells.ORDER`.
 """
 
 import torch
@@ -16,7 +17,7 @@ from torch import Tensor
 
 
 def vanilla_forward(x: list[Tensor], h: list[Tensor], r: Tensor) -> None:
-    """h[t + 1] = ReLU(x[t] + h[t]·R)."""
+    """Compute h[t + 1] = ReLU(x[t] + h[t]·R) for all steps."""
     for t in range(len(x)):
         torch.addmm(x[t], h[t], r, out=h[t + 1])
         h[t + 1].relu_()
@@ -33,7 +34,11 @@ def lstm_forward(
     c: Tensor,
     squashed: Tensor,
 ) -> None:
-    """`a` = x[t] + h[t]·R, (N, 4H), its views `oif` and `gates`; c = f c + i g; h = o tanh(c)."""
+    """Compute c = f c + i g and h[t + 1] = o tanh(c) for all steps.
+
+    a: buffer (N, 4H) for x[t] + h[t]·R, with its views `oif` and `gates`. first: cell state before
+    the first step.
+    """
     o, i, f, g = gates[0], gates[1], gates[2], gates[3]
     before = first
     for t in range(len(x)):
@@ -57,7 +62,10 @@ def gru_forward(
     gates: list[Tensor],
     n: Tensor,
 ) -> None:
-    """`a` = h[t]·R, (N, 3H), its views `rz` and `gates`; h[t + 1] = n + z (h[t] - n)."""
+    """Compute h[t + 1] = n + z (h[t] - n) for all steps.
+
+    a: buffer (N, 3H) for h[t]·R, with its views `rz` and `gates`.
+    """
     reset, update, product = gates[0], gates[1], gates[2]
     for t in range(len(x_n)):
         torch.mm(h[t], r, out=a)
@@ -76,7 +84,10 @@ def vanilla_backward(
     dr: Tensor,
     block: int,
 ) -> None:
-    """Gradients of the products into `dg` (T, N, H), of R into `dr`; h is (T + 1, N, H)."""
+    """Write the gradients of the products to `dg`, (T, N, H), and of R to `dr`; h is (T + 1, N, H).
+
+    turned: the transposed R. dgs: views of `dg` by step. block: number of steps in a block.
+    """
     steps = len(dy)
     dh = torch.empty_like(dy[0])
     end = steps
@@ -107,9 +118,9 @@ def lstm_backward(
     dr: Tensor,
     block: int,
 ) -> None:
-    """As above for the LSTM: h and c are (T + 1, N, H), gates and dg (T, N, 4H).
+    """As `vanilla_backward`, for the LSTM: h and c are (T + 1, N, H), gates and dg (T, N, 4H).
 
-    dgs_ifg holds views (N, 3, H) of the gates that share the gradient of the cell state.
+    dgs_ifg: views (N, 3, H) of the gates that use the gradient of the cell state.
     """
     steps = len(dy)
     shown = torch.empty_like(c[:block])
@@ -159,7 +170,10 @@ def gru_backward(
     dr: Tensor,
     block: int,
 ) -> None:
-    """As above for the GRU: gates and dg are (T, N, 3H), product (T, N, H), dgs_each (N, 3, H)."""
+    """As `vanilla_backward`, for the GRU: gates and dg are (T, N, 3H), product is (T, N, H).
+
+    dgs_each: views (N, 3, H) of `dg` by step.
+    """
     steps = len(dy)
     dh, arriving = torch.empty_like(dy[0]), torch.empty_like(dy[0])
     shared = dh.unsqueeze(1)

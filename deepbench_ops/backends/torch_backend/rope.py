@@ -1,4 +1,4 @@
-"""Rotary position embedding in torch, as transformers writes it."""
+"""Rotary position embedding in torch, in the form of the transformers library."""
 
 import torch
 

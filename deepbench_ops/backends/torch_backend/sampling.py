@@ -14,7 +14,7 @@ from deepbench_ops.problems.sampling import Sampling
 def build(
     backend: TorchDevice, problem: Sampling, precision: str, operation: str, seed: int
 ) -> Kernel:
-    """Prepare the one operation; torch draws from a generator seeded with `seed`."""
+    """Prepare the sampling, with random numbers of a generator seeded with `seed`."""
     drawn = sampling.inputs(problem, precision, seed)
     probabilities = backend.tensor(drawn["probabilities"], DTYPES[precision])
     generator = torch.Generator(device=backend.device).manual_seed(seed)
@@ -28,14 +28,14 @@ def build(
 
     newest = LatestOutput(sample)
 
-    def judged() -> torch.Tensor:
+    def likelier_shares() -> torch.Tensor:
         columns = on_host(newest.output)
         return torch.from_numpy(sampling.likelier(drawn["probabilities"], columns))
 
     prepared = Prepared(
         run=newest.run,
         reset=newest.reset,
-        output=judged,
+        output=likelier_shares,
         notes={"route": "torch.sort, cumsum, masked_fill, multinomial, gather"},
     )
     return assemble(backend, problem, precision, operation, drawn, prepared)

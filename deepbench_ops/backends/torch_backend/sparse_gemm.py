@@ -1,9 +1,9 @@
-"""C = op(A)·op(B) with A in torch's compressed rows, the dense product, the conversion.
+"""C = op(A)·op(B) with A in torch's compressed rows, the dense product, and the conversion.
 
-On the cpu float32 goes to MKL, which torch gives a row-major B and C as they lie but copies of
-column-major ones; positions of 64 bits it converts in every call. 16-bit precisions go to
-torch's own loop, the sum of `torch.sparse.mm` with a reduction, which makes a new C. On a GPU all
-go to cuSPARSE. The operands are made as each wants them beforehand.
+On the CPU, MKL computes float32: torch passes it row-major B and C without a copy, but would copy
+column-major ones and convert 64-bit positions in every call. torch's own loop computes 16-bit
+precisions, as `torch.sparse.mm` with the reduction "sum", and makes a new C. On a GPU cuSPARSE
+computes all. The operands are converted to the form that each needs before the timed calls.
 """
 
 import warnings
@@ -17,7 +17,7 @@ from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.families import sparse_gemm
 from deepbench_ops.backends.families.sparse_gemm import (
     SparseInputs,
-    laid_out,
+    concatenated,
     layout_note,
     layout_of_a,
     row_major,
@@ -40,8 +40,8 @@ def build(
 ) -> Kernel:
     """Prepare one of the three operations in float32 or a 16-bit precision.
 
-    Where torch cannot multiply, all three are refused: the other two exist to be compared with the
-    product.
+    Raises Unsupported for a precision in which torch cannot multiply, for all three operations: the
+    dense product and the conversion are measured to be compared with the sparse product.
     """
     if precision in LACKING:
         raise Unsupported(LACKING[precision])
@@ -60,16 +60,16 @@ def build(
 def _product(
     backend: TorchDevice, problem: SparseGemm, drawn: SparseInputs, precision: str
 ) -> Prepared:
-    """The product by whichever call has one for this precision and device."""
+    """Prepare the sparse product, by the function for this precision and device."""
     if problem.a_transposed:
-        raise Unsupported("torch turns transposed compressed rows into new ones in every call")
+        raise Unsupported("torch converts transposed compressed rows to new ones in every call")
     layout = layout_note(problem, compressed=True, order="row-major")
     a = _compressed(backend, drawn, precision)
     b = backend.tensor(row_major(drawn.b), DTYPES[precision])
     if backend.device == "cpu" and precision != "float32":
         return _reduction(a, b, layout)
     if backend.device == "cpu" and not torch.backends.mkl.is_available():
-        raise Unsupported("this build of torch is without MKL, which multiplies compressed rows")
+        raise Unsupported("this build of torch has no MKL, which multiplies compressed rows")
     c = torch.empty((problem.m, problem.n), dtype=b.dtype, device=backend.device)
     library = "MKL, not told to optimise for repetition" if backend.device == "cpu" else "cuSPARSE"
     if problem.n == 1:
@@ -88,7 +88,7 @@ def _product(
 
 
 def _reduction(a: torch.Tensor, b: torch.Tensor, layout: str) -> Prepared:
-    """``torch.sparse.mm(a, b, "sum")``; it knows no vectors, so one column is a matrix."""
+    """Prepare ``torch.sparse.mm(a, b, "sum")``, with a matrix even for a B of one column."""
     newest = LatestOutput(partial(torch.sparse.mm, a, b, "sum"), _nothing((a.shape[0], b.shape[1])))
     return Prepared(
         run=newest.run,
@@ -105,7 +105,7 @@ def _reduction(a: torch.Tensor, b: torch.Tensor, layout: str) -> Prepared:
 def _dense_product(
     backend: TorchDevice, problem: SparseGemm, drawn: SparseInputs, precision: str
 ) -> Prepared:
-    """``torch.mm`` into a given C, or ``torch.mv``; column-major as for GEMM."""
+    """Prepare ``torch.mm``, or ``torch.mv``, into a given C, column-major as for GEMM."""
     dtype = DTYPES[precision]
     stored = backend.tensor(drawn.a.dense(), dtype)
     a = stored.t() if problem.a_transposed else stored
@@ -129,7 +129,7 @@ def _dense_product(
 def _conversion(
     backend: TorchDevice, problem: SparseGemm, drawn: SparseInputs, precision: str
 ) -> Prepared:
-    """``Tensor.to_sparse_csr``, which makes new tensors in every call."""
+    """Prepare ``Tensor.to_sparse_csr``, which makes new tensors in every call."""
     dense = backend.tensor(drawn.a.dense(), DTYPES[precision])
     nothing = _quietly(dense[:1, :1].to_sparse_csr)
     newest = LatestOutput(dense.to_sparse_csr, nothing)
@@ -138,7 +138,7 @@ def _conversion(
         made = newest.output
         parts = (made.crow_indices(), made.col_indices(), made.values())
         offsets, columns, numbers = (part.cpu().to(torch.float64).numpy() for part in parts)
-        return torch.from_numpy(laid_out(drawn.a, offsets, columns, numbers)).to(backend.device)
+        return torch.from_numpy(concatenated(drawn.a, offsets, columns, numbers)).to(backend.device)
 
     return Prepared(
         run=newest.run,
@@ -163,12 +163,12 @@ def _compressed(backend: TorchDevice, drawn: SparseInputs, precision: str) -> to
 
 
 def _quietly(make: Callable[[], torch.Tensor]) -> torch.Tensor:
-    """Return what `make` makes, without torch's warnings that compressed rows are new to it."""
+    """Return make(), without torch's warnings that compressed rows are a new feature."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse")
         return make()
 
 
 def _nothing(shape: tuple[int, ...]) -> torch.Tensor:
-    """Return an output that is not there yet: not-a-number everywhere, in no memory."""
+    """Return a tensor of NaN with this shape that takes no memory, for an output before a run."""
     return torch.full((), float("nan")).expand(shape)

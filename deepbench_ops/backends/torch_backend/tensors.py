@@ -1,4 +1,4 @@
-"""Types, precision switches and outputs that all families of torch kernels share."""
+"""Types, precision switches and reading of outputs, for the torch kernels of all families."""
 
 from collections.abc import Sequence
 
@@ -15,12 +15,12 @@ DTYPES = {
 
 
 def true_precision(precision: str, device: str) -> None:
-    """Turn the process-wide switches so that `precision` means what it says.
+    """Set torch's process-wide switches such that products are computed in `precision`.
 
-    "highest" keeps float32 products in float32 (no tf32, no bfloat16 passes), "high" is tf32 on
-    a GPU; 16-bit sums across the parts of a split product are switched off, because 16-bit
-    precisions here mean 32-bit accumulation. Another kernel may have turned them since, so
-    every reset does this.
+    "highest" keeps float32 products in float32 (no tf32, no bfloat16 passes); "high" is tf32 on a
+    GPU. 16-bit sums between the parts of a split product are switched off, because 16-bit
+    precisions have 32-bit accumulation in this project. Every reset calls this function, since
+    another kernel may have changed the switches.
     """
     torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
     if device == "cuda":
@@ -30,13 +30,13 @@ def true_precision(precision: str, device: str) -> None:
 
 
 def on_host(values: torch.Tensor) -> np.ndarray:
-    """Return an array of numpy with the same values: float32 for bfloat16, which numpy lacks."""
+    """Return a numpy array with the same values; bfloat16, which numpy lacks, becomes float32."""
     found = values.to("cpu")
     return np.asarray((found.float() if found.dtype == torch.bfloat16 else found).numpy())
 
 
 def at(values: torch.Tensor, index: Sequence[np.ndarray | slice]) -> np.ndarray:
-    """Return entries of a tensor on the host, all of them for the index ()."""
+    """Return entries of a tensor as an array on the host; the index () means all entries."""
     where = tuple(
         axis if isinstance(axis, slice) else torch.from_numpy(axis).to(values.device)
         for axis in index

@@ -14,19 +14,19 @@ from deepbench_ops.problems.topk import TopK
 
 
 def build(backend: TorchDevice, problem: TopK, precision: str, operation: str, seed: int) -> Kernel:
-    """Prepare the one operation."""
+    """Prepare top-k, the only operation."""
     drawn = topk.inputs(problem, precision, seed)
     x = backend.tensor(drawn["x"], DTYPES[precision])
     newest = LatestOutput(partial(torch.topk, x, problem.k, dim=-1))
 
-    def judged() -> torch.Tensor:
+    def checked_values() -> torch.Tensor:
         values, columns = (on_host(each) for each in newest.output)
-        return torch.from_numpy(topk.judged(drawn["x"], values, columns))
+        return torch.from_numpy(topk.checked_values(drawn["x"], values, columns))
 
     prepared = Prepared(
         run=newest.run,
         reset=newest.reset,
-        output=judged,
+        output=checked_values,
         notes={"route": "torch.topk", "output": "new ones in every call"},
     )
     return assemble(backend, problem, precision, operation, drawn, prepared)

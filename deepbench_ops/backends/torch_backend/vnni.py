@@ -1,7 +1,7 @@
-"""Whether the processor adds products of 8 bits up in 32.
+"""Test whether the processor adds up 8-bit products in 32 bits.
 
-x86 without VNNI adds them in pairs in 16 bits, where two large ones are cut off: sums of full-range
-operands are wrong, by as much as they are large.
+x86 processors without VNNI add pairs of products in 16 bits, which cuts off two large ones: sums of
+full-range operands can be completely wrong.
 """
 
 import platform
@@ -10,12 +10,12 @@ from functools import cache
 from pathlib import Path
 
 FLAG = re.compile(r"\bavx(512)?_vnni\b")
-"""Names of the instruction among a processor's flags."""
+"""Names of the instruction set among the flags of a processor."""
 
 
 @cache
 def adds_in_32_bits() -> bool:
-    """Return whether the processor adds 8-bit products up without loss; True if unknown."""
+    """Return whether the processor adds up 8-bit products exactly; True if unknown."""
     try:
         flags = Path("/proc/cpuinfo").read_text("utf-8")
     except OSError:

@@ -1,17 +1,20 @@
-"""A trial whether torch adds up the gradients of rows that share a number in 16 or in 32 bits."""
+"""Trial that shows whether torch adds up gradients in 16 or in 32 bits."""
 
 import torch
 
 ONES = 2**14
-"""Sums of ones in bfloat16 stop at 2^8, in float16 at 2^11."""
+"""Number of ones in the trial's sum; in bfloat16 a sum of ones stops at 2^8, in float16 at 2^11."""
 
 
 def all_counted(made: torch.Tensor, leaf: torch.Tensor) -> bool:
-    """Return whether a gradient of ones gives a leaf the sum ONES at its largest entry."""
+    """Return whether the largest entry of a leaf's gradient is the exact sum ONES.
+
+    made: output, with a gradient of ones.
+    """
     (found,) = torch.autograd.grad(made, leaf, torch.ones_like(made))
     return float(found.max()) == ONES
 
 
 def refused(what: str, precision: str, device: str) -> str:
-    """Return the reason for Unsupported where they were not."""
+    """Return the reason for Unsupported where sums are in 16 bits. what: name of the sums."""
     return f"torch {torch.__version__} adds up {what} in {precision} on {device}, not in 32 bits"
