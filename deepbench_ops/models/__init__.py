@@ -1,6 +1,6 @@
-"""Whole networks of the published tables, defined here once and for ever.
+"""Whole networks of the published tables; their computation never changes.
 
-A new version of a model library must not move a line of the timeline, so none is used. `catalogue`
-says which networks there are, what goes into them and how they are trained, and `data` draws it:
-numpy alone. The other modules are torch's form of them.
+No model library is used, because a new version of one could change the measured times. `catalogue`
+lists the networks with their inputs and training, and `batches` draws the inputs; both need numpy
+only. The other modules define the networks in torch, and those in `mindspore/` in MindSpore.
 """

@@ -1,7 +1,7 @@
-"""Inputs and expected answers of networks: synthetic, seeded, the same on every machine.
+"""Inputs and targets of networks: synthetic, seeded, the same on every machine.
 
-A `Field` is one array of it, by the shape of one item. Values come from `inputs`, whose
-numbers stay the same from release to release of numpy.
+A `Field` describes one array by the shape of one item. Values come from `random_operands`, whose
+numbers are the same in every release of numpy.
 """
 
 from collections.abc import Sequence
@@ -13,18 +13,20 @@ import numpy as np
 from deepbench_ops import random_operands
 
 PICTURE = 3
-"""Dimensions of a picture: channels, height, width."""
+"""Number of dimensions of a picture: channels, height, width."""
 
 DIM = np.float32(0.25)
+"""Factor on the brightness of every other picture of a dimmed field."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """One array: `shape` of an item, uniform in [-1, 1), or integers from 0 to below `below`.
+    """One array of a batch: real numbers uniform in [-1, 1), or integers from 0 to below - 1.
 
-    below: 0 for real numbers. real: integers as floating-point numbers, which is what losses of
-    two classes ask for. dimmed: every other item is DIM times as bright, since to a network that
-    averages over places all noise is the same.
+    shape: that of one item. below: 0 for real numbers. real: whether integers are stored as
+    floating-point numbers, as losses of two classes require. dimmed: whether every other item is
+    multiplied by DIM; without it the outputs of a network that averages over a picture would be
+    nearly the same for all items.
     """
 
     shape: tuple[int, ...] = ()
@@ -34,11 +36,11 @@ class Field:
 
     @property
     def size(self) -> int:
-        """Numbers of one item."""
+        """Number of elements of one item."""
         return int(np.prod(self.shape))
 
     def draw(self, batch: int, seed: int, stream: int) -> np.ndarray:
-        """Return (batch, *shape): float32, or int64 for integers."""
+        """Return an array (batch, *shape), float32, or int64 for integers."""
         shape = (batch, *self.shape)
         if not self.below:
             noise = random_operands.floats(shape, "float32", 1.0, seed, stream)
@@ -52,10 +54,10 @@ class Field:
 
 @dataclass(frozen=True)
 class Form:
-    """One size of a network: what its class is called with, what goes in, what is aimed at.
+    """One size of a network.
 
-    masked: FLOPs of an input's forward pass that whole products would spend on pairs of a query and
-    a key which a causal mask hides, and which are not counted.
+    options: arguments of its class. given: its inputs. aims: its targets. masked: FLOPs for one
+    input of the products of queries and keys that a causal mask hides, which are not counted.
     """
 
     options: dict[str, object]
@@ -65,7 +67,7 @@ class Form:
 
     @property
     def pictures(self) -> bool:
-        """Whether pictures go in, which have channels that can lie inside or outside."""
+        """Whether an input is pictures, which can have the channels_last layout."""
         return any(len(field.shape) == PICTURE for field in self.given)
 
     def inputs(self, batch: int, seed: int = 0) -> list[np.ndarray]:
@@ -73,7 +75,7 @@ class Form:
         return _drawn(self.given, batch, seed, 0)
 
     def targets(self, batch: int, seed: int = 0) -> list[np.ndarray]:
-        """Return what the loss compares the network's output with."""
+        """Return the targets, with which the loss compares the network's outputs."""
         return _drawn(self.aims, batch, seed, len(self.given))
 
 
@@ -82,30 +84,31 @@ def _drawn(fields: Sequence[Field], batch: int, seed: int, first: int) -> list[n
 
 
 def images(size: int, classes: int, **options: object) -> Form:
-    """Return the form of a network that classifies pictures of size x size in three colours."""
+    """Return the form of a network that classifies pictures of 3 x size x size."""
     return Form(options | {"classes": classes}, (Field((3, size, size)),), (Field((), classes),))
 
 
 def dimmed(form: Form) -> Form:
-    """Return the form with pictures, where it has any, that differ by more than their noise."""
+    """Return the form with dimmed pictures, if it has pictures; see `Field`."""
     given = (replace(field, dimmed=len(field.shape) == PICTURE) for field in form.given)
     return replace(form, given=tuple(given))
 
 
 def words(length: int, vocabulary: int, **options: object) -> Form:
-    """Return the form of a network that judges a text of `length` words."""
+    """Return the form of a network that classifies a text of `length` words."""
     given = (Field((length,), vocabulary),)
     return Form(options | {"vocabulary": vocabulary}, given, (Field((), 2),))
 
 
 def sentences(length: int, vocabulary: int, **options: object) -> Form:
-    """Return the form of a network that judges a pair of sentences, `length` words together."""
+    """Return the form of a network that classifies a pair of sentences of `length` words together."""
     given = (Field((length,), vocabulary), Field((length,), 2))
     return Form(options | {"vocabulary": vocabulary}, given, (Field((), 2),))
 
 
 def masked_sentences(length: int, vocabulary: int, guessed: int, **options: object) -> Form:
-    """Return the form of a network that guesses masked words, and whether a sentence follows."""
+    """Return the form of a network that predicts masked words, and whether the second sentence
+    follows the first."""
     plain = sentences(length, vocabulary, **options)
     given = (*plain.given, Field((guessed,), length))
     return Form(plain.options, given, (Field((guessed,), vocabulary), *plain.aims))
@@ -118,8 +121,11 @@ def answers(length: int, vocabulary: int, **options: object) -> Form:
 
 
 def prompts(length: int, vocabulary: int, trained: bool = False, **options: Any) -> Form:
-    """Return the form of a decoder of `length` words: `trained` on each next word, or for the last
-    one's scores."""
+    """Return the form of a decoder with a prompt of `length` words.
+
+    trained: whether its output is the scores of each next word, for training, instead of those of
+    the word after the prompt.
+    """
     aims = (Field((length,), vocabulary),) if trained else ()
     layers, width = options["layers"], options["width"]
     named = options | {"vocabulary": vocabulary}
@@ -127,8 +133,8 @@ def prompts(length: int, vocabulary: int, trained: bool = False, **options: Any)
 
 
 def decoding(cached: int, vocabulary: int, **options: Any) -> Form:
-    """Return the form of a decoder of one word behind `cached` words, whose keys and values go
-    in."""
+    """Return the form of a decoding step: one word after `cached` words, whose keys and values are
+    inputs."""
     size = options["width"] // options["heads"]
     cache = Field((options["layers"], options["kv_heads"], cached, size))
     named = options | {"vocabulary": vocabulary, "start": cached}
@@ -142,13 +148,15 @@ def vectors(length: int, width: int, **options: Any) -> Form:
 
 
 def hidden_pairs(length: int, width: int) -> int:
-    """Return the FLOPs of both products of attention for the pairs that a causal mask hides, with
-    heads of `width` numbers together."""
+    """Return the FLOPs of both products of attention for the pairs that a causal mask hides.
+
+    width: size of all heads together.
+    """
     return 4 * width * (length * (length - 1) // 2)
 
 
 def features(fields: int, vocabulary: int, **options: object) -> Form:
-    """Return the form of a recommender of features with values: clicked or not."""
+    """Return the form of a recommender that predicts a click from features and their values."""
     given = (Field((fields,), vocabulary), Field((fields,)))
     named = {"fields": fields, "vocabulary": vocabulary}
     return Form(options | named, given, (Field((), 2, real=True),))
@@ -157,19 +165,20 @@ def features(fields: int, vocabulary: int, **options: object) -> Form:
 def lookups(
     tables: int, rows: int, looked_up: int, bottom: tuple[int, ...], **options: object
 ) -> Form:
-    """Return the form of a recommender of dense features and of indices into tables."""
+    """Return the form of a recommender that predicts a click from dense features and table
+    indices."""
     given = (Field((bottom[0],)), Field((tables, looked_up), rows))
     named = {"tables": tables, "rows": rows, "bottom": bottom}
     return Form(options | named, given, (Field((), 2, real=True),))
 
 
 def texts(vocabulary: int, trigrams: int, documents: int, **options: object) -> Form:
-    """Return the form of a network that finds the document a query means: always the first."""
+    """Return the form of a network that finds the document for a query; it is always the first."""
     given = (Field((trigrams,), vocabulary), Field((documents, trigrams), vocabulary))
     return Form(options | {"vocabulary": vocabulary}, given, (Field((), 1),))
 
 
 def tasks(features: int, tasks: int, **options: object) -> Form:
-    """Return the form of a network that answers several yes-no questions on the same features."""
+    """Return the form of a network that predicts several yes-no targets from the same features."""
     named = {"features": features, "tasks": tasks}
     return Form(options | named, (Field((features,)),), (Field((tasks,), 2, real=True),))

@@ -1,4 +1,4 @@
-"""BERT (Devlin et al., 2018, arXiv:1810.04805) with the head that each table's use of it has."""
+"""BERT (Devlin et al., 2018, arXiv:1810.04805), with a head for each use of it in the tables."""
 
 import torch
 from torch import Tensor, nn
@@ -6,13 +6,13 @@ from torch.nn import functional
 
 DROPOUT = 0.1
 PLACES = 512
-"""The longest text that a place's vector is known for."""
+"""Number of position vectors, and so the largest length of a text."""
 
 
 class Attention(nn.Module):
-    """Self-attention in several heads, its projection added to the input, normalised.
+    """Self-attention with several heads; its projection is added to the input and normalised.
 
-    Vectors (n, length, width) in and out.
+    Input and output are vectors (n, length, width).
     """
 
     def __init__(self, width: int, heads: int) -> None:
@@ -42,7 +42,7 @@ class Attention(nn.Module):
 class Layer(nn.Module):
     """Attention, then two fully connected layers with GELU between them.
 
-    Vectors (n, length, width) in and out.
+    Input and output are vectors (n, length, width).
     """
 
     def __init__(self, width: int, heads: int) -> None:
@@ -78,7 +78,7 @@ class Encoder(nn.Module):
 
 
 class Classifier(nn.Module):
-    """Sentences to scores (n, 2), by way of the first word's vector."""
+    """Sentences to scores (n, 2), computed from the vector of the first word."""
 
     def __init__(self, layers: int, width: int, heads: int, vocabulary: int) -> None:
         super().__init__()
@@ -93,7 +93,7 @@ class Classifier(nn.Module):
 
 
 class Answering(nn.Module):
-    """Question and text to the scores (n, length, 2) of where the answer begins and ends."""
+    """Question and text to scores (n, length, 2) of the begin and the end of the answer."""
 
     def __init__(self, layers: int, width: int, heads: int, vocabulary: int) -> None:
         super().__init__()
@@ -105,10 +105,10 @@ class Answering(nn.Module):
 
 
 class Pretraining(nn.Module):
-    """Sentence pairs to the masked words' scores and those of the second following the first.
+    """Pairs of sentences to scores of the masked words, and of whether the second sentence follows.
 
-    Takes words and segments (n, length) and the places of the masked words (n, guessed).
-    Returns (n · guessed, vocabulary), whose last layer is the words' vectors themselves, and
+    Takes words and segments (n, length) and the positions of the masked words (n, guessed). Returns
+    scores (n · guessed, vocabulary), whose last layer has the word vectors as weights, and scores
     (n, 2).
     """
 

@@ -1,7 +1,7 @@
 """The networks of the published tables and of today: sizes, inputs, loss and optimiser.
 
-What a table leaves open is decided here, and said in the network's note. Two networks of the same
-name in two tables are one entry where no difference is known.
+Where a table leaves something open, it is decided here and the network's note says so. Two networks
+of the same name in two tables are one entry if no difference between them is known.
 """
 
 from dataclasses import dataclass
@@ -23,18 +23,18 @@ RECIPE_NOTES = {
     "ftrl_adam": "FTRL for the wide part, Adam for the deep one",
 }
 STATES = {"momentum": 1, "descent": 0, "adam": 2, "adamw": 2, "lamb": 2, "ftrl_adam": 2}
-"""Numbers that an optimiser remembers of each weight."""
+"""Numbers of optimiser state for each weight, by recipe."""
 
 
 @dataclass(frozen=True)
 class Network:
     """One network of the tables.
 
-    module, builder: where its class is. whole, small: its real size, and that of the twin which
-    is checked against float64. loss: see `models.training.LOSSES`. recipe: how its source trains
-    it, see RECIPE_NOTES. item: what a throughput counts; items: how many of these one input holds.
-    note: what it is where its table leaves that open, and why. untrained: why it is not trained, ""
-    where it is.
+    module, builder: module and name of its class. whole, small: its form of full size, and that of
+    the small twin which is checked against float64. loss: key of `models.training.LOSSES`. recipe:
+    training of its source, key of RECIPE_NOTES. item: unit of throughput; items: number of these
+    in one input. note: what was decided where its table leaves it open, and why. untrained: reason
+    why it is not trained, "" if it is.
     """
 
     name: str
@@ -55,22 +55,22 @@ class Network:
             raise Unsupported(f"{self.name} is not trained: {self.untrained}")
 
     def make(self, form: Form, within: str = "") -> Any:
-        """Return it in torch, in one of its two forms; torch is imported here.
+        """Return the network in torch, in one of its two forms; imports torch.
 
-        within: "mindspore" for the same in MindSpore. Raises Unsupported where it is not written
-        in that.
+        within: "mindspore" for the network in MindSpore. Raises Unsupported where this project does
+        not have it in that framework.
         """
         place = (
             f"{__package__}.{within}.{self.module}" if within else f"{__package__}.{self.module}"
         )
         kind = getattr(import_module(place), self.builder, None) if find_spec(place) else None
         if kind is None:
-            raise Unsupported(f"{self.name} is not written in {within}, in torch alone")
+            raise Unsupported(f"{self.name} is available in torch only, not in {within}")
         return kind(**form.options)
 
 
 GUESSED = 20
-"""Masked words of a sentence of 128: the original's max_predictions_per_seq."""
+"""Number of masked words in a sentence of 128 words: max_predictions_per_seq of BERT's code."""
 
 _SMALL_IMAGE, _SMALL_CLASSES, _SMALL_WORDS = 48, 11, 211
 _BERT_BASE = {"layers": 12, "width": 768, "heads": 12}
@@ -413,7 +413,7 @@ NETWORKS = {network.name: network for network in _ALL}
 
 
 def network(name: str) -> Network:
-    """The network of that name; DeepbenchError, naming the nearest, when there is none."""
+    """Return the network of this name; raise DeepbenchError with similar names if none exists."""
     if name not in NETWORKS:
         raise unknown("model", name, tuple(NETWORKS))
     return NETWORKS[name]

@@ -1,7 +1,7 @@
 """Decoder of the Llama 3 kind (Dubey et al., 2024, arXiv:2407.21783): scores of the next words.
 
-Pre-normalised layers of grouped-query attention and SwiGLU, RMSNorm, rotary positions, and the
-words' vectors as the last layer.
+Pre-normalised layers of grouped-query attention and SwiGLU, RMSNorm, rotary position embedding, and
+the word vectors as the weights of the last layer.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,8 @@ EPS = 1e-5
 
 
 class Layer(nn.Module):
-    """Attention and MLP, each on normalised vectors and added to them: (n, length, width)."""
+    """Attention and MLP of normalised vectors, each added to its input; vectors (n, length, width)
+    as input and output."""
 
     def __init__(self, width: int, heads: int, kv_heads: int, inside: int, start: int) -> None:
         super().__init__()
@@ -53,13 +54,13 @@ class Scores(nn.Module):
 
 
 class Stack(nn.Module):
-    """Words' vectors and layers, which all forms of a decoder have.
+    """Word vectors and layers, the common part of all forms of a decoder.
 
-    start: the position of the first word.
+    start: position of the first word.
     """
 
     tied = True
-    """Whether the words' vectors are the last layer as well, which reads all of them."""
+    """Whether the word vectors are also the weights of the last layer, which reads all of them."""
 
     def __init__(
         self,
@@ -85,7 +86,7 @@ class Stack(nn.Module):
     def inside(
         self, words: Tensor, cached: Sequence[tuple[Tensor, Tensor]] | None = None
     ) -> Tensor:
-        """Return the normalised vectors of all words, (n, length, width).
+        """Return the normalised vectors of all words after the layers, (n, length, width).
 
         cached: keys and values of earlier words, for each layer.
         """
@@ -97,24 +98,24 @@ class Stack(nn.Module):
 
 
 class Decoder(Stack):
-    """Words (n, length) to the scores (n, length, vocabulary) of each next word."""
+    """Words (n, length) to scores (n, length, vocabulary) of each next word."""
 
     def forward(self, words: Tensor) -> Tensor:
         return self.scores(self.inside(words), self.words.weight)
 
 
 class Prefill(Stack):
-    """A prompt (n, length) to the scores (n, vocabulary) of the word behind it."""
+    """Prompts (n, length) to scores (n, vocabulary) of the next word."""
 
     def forward(self, words: Tensor) -> Tensor:
         return self.scores(self.inside(words)[:, -1], self.words.weight)
 
 
 class DecodeStep(Stack):
-    """One word (n, 1), and keys and values of `start` earlier ones, to scores (n, vocabulary).
+    """One word (n, 1) with keys and values of `start` earlier words to scores (n, vocabulary).
 
-    Keys and values are (n, layers, kv_heads, start, size) each. The word's own are joined to them
-    in each layer, in new memory, as transformers' DynamicCache does.
+    Keys and values are (n, layers, kv_heads, start, size) each. Each layer concatenates those of
+    the new word in new memory, as DynamicCache of the transformers library does.
     """
 
     def forward(self, words: Tensor, keys: Tensor, values: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""DenseNet (Huang et al., 2016, arXiv:1608.06993), of bottleneck layers and with compression."""
+"""DenseNet (Huang et al., 2016, arXiv:1608.06993) with bottleneck layers and compression."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,8 @@ from torch.nn import functional
 
 
 class Layer(nn.Module):
-    """Normalise, 1x1 to four times the growth, normalise, 3x3 to the growth; added as channels.
+    """Normalisation, 1x1 convolution to 4 · growth channels, normalisation, 3x3 convolution to
+    `growth` channels, which are concatenated to the input.
 
     Images (n, given, h, w) to (n, given + growth, h, w).
     """
@@ -39,7 +40,7 @@ class Transition(nn.Module):
 
 
 class DenseNet(nn.Module):
-    """Images (n, 3, h, w) to scores (n, classes); blocks: the number of layers in each."""
+    """Images (n, 3, h, w) to scores (n, classes). blocks: number of layers in each block."""
 
     def __init__(self, blocks: Sequence[int], growth: int = 32, classes: int = 1000) -> None:
         super().__init__()

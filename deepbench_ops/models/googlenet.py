@@ -10,7 +10,7 @@ from deepbench_ops.models.layers import rectified
 
 
 class Inception(nn.Module):
-    """Four branches in parallel, their channels joined.
+    """Four parallel branches whose channels are concatenated.
 
     Images (n, given, h, w) to (n, sum of the branches' channels, h, w).
     """
@@ -36,7 +36,7 @@ class Inception(nn.Module):
 class GoogLeNet(nn.Module):
     """Images (n, 3, h, w) to scores (n, classes).
 
-    stages: of each module its six widths, as the paper's table 1 has them.
+    stages: the six widths of each module, as in table 1 of the paper.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""torch's product of groups of rows, each group with a matrix of its own."""
+"""torch's grouped matrix product: each group of rows times its own matrix."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,10 @@ from deepbench_ops.errors import Unsupported
 
 
 def grouped_product() -> tuple[Callable[..., torch.Tensor], str]:
-    """Return torch's grouped product and its name; Unsupported where there is none."""
+    """Return torch's function for grouped products, and its name.
+
+    Raises Unsupported for releases without one.
+    """
     public: Any = getattr(torch.nn.functional, "grouped_mm", None)
     if public is not None:
         return public, "torch.nn.functional.grouped_mm"

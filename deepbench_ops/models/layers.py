@@ -11,8 +11,8 @@ def convolved(
 ) -> nn.Sequential:
     """Return a convolution and a normalisation: (n, given, h, w) to (n, made, h / stride, ...).
 
-    size: of the square filters, odd; padding keeps h and w. scale: initial weights of the
-    normalisation.
+    size: odd size of the square filters, with a padding that keeps h and w. scale: initial weights
+    of the normalisation.
     """
     normalised = nn.BatchNorm2d(made)
     normalised.initial_scale = scale  # type: ignore[assignment]
@@ -23,14 +23,14 @@ def convolved(
 
 
 def rectified(given: int, made: int, size: int, stride: int = 1, groups: int = 1) -> nn.Sequential:
-    """Return `convolved` with a ReLU behind it; the same shapes."""
+    """Return `convolved` followed by a ReLU, with the same shapes."""
     return nn.Sequential(*convolved(given, made, size, stride, groups), nn.ReLU())
 
 
 def perceptron(widths: Sequence[int], last: nn.Module | None = None) -> nn.Sequential:
     """Return fully connected layers, (n, widths[0]) to (n, widths[-1]), with ReLU between them.
 
-    last: the function behind the last layer, none where it is None.
+    last: function after the last layer, None for none.
     """
     layers: list[nn.Module] = []
     for given, made in pairwise(widths):

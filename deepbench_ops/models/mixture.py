@@ -18,10 +18,10 @@ EPS = 1e-6
 
 
 class Experts(nn.Module):
-    """Sum over each row's chosen experts e of p_e · D_e·(silu(G_e·x) * (U_e·x)), rows (m, width).
+    """Σ p_e · D_e·(silu(G_e·x) * (U_e·x)) over the chosen experts e of each row x; rows (m, width).
 
-    The router's `chosen` largest scores are chosen, and p is their softmax. Matrices of all experts
-    lie below each other.
+    The experts with the `chosen` largest scores of the router are chosen, and p is the softmax of
+    these scores. The matrices of all experts are stored in one matrix, one below the other.
     """
 
     def __init__(self, width: int, experts: int, chosen: int, inside: int) -> None:
@@ -47,8 +47,10 @@ class Experts(nn.Module):
         return total.index_add_(0, sources, made).to(rows.dtype)
 
     def _ends(self, owner: Tensor) -> Tensor:
-        """Return for each expert where its rows end. On paper, where nothing is chosen, rows are
-        shared out evenly."""
+        """Return the end of the rows of each expert, int32.
+
+        On the meta device, which computes no choice, all experts get about the same number of rows.
+        """
         if owner.is_meta:
             each = torch.arange(1, self.experts + 1, dtype=torch.int32)
             return each * len(owner) // self.experts
@@ -56,8 +58,11 @@ class Experts(nn.Module):
         return counts.cumsum(0).to(torch.int32)
 
     def _product(self, rows: Tensor, matrices: Tensor, ends: Tensor) -> Tensor:
-        """Return each expert's rows times its matrix: by torch's grouped product, or one expert
-        after the other in float64 and on paper, for which torch has none."""
+        """Return the product of each expert's rows with its matrix.
+
+        torch's grouped product computes it; in float64 and on the meta device, where torch has
+        none, one product for each expert.
+        """
         stacked = matrices.unflatten(0, (self.experts, -1))
         if not rows.is_meta and rows.dtype != torch.float64:
             multiply, _ = grouped_product()
@@ -71,7 +76,8 @@ class Experts(nn.Module):
 
 
 class MixtureLayer(nn.Module):
-    """Attention and experts, each on normalised vectors and added to them: (n, length, width)."""
+    """Attention and experts of normalised vectors, each added to its input; vectors (n, length,
+    width) as input and output."""
 
     def __init__(
         self,
@@ -103,8 +109,8 @@ class MixtureLayer(nn.Module):
         return words + self.attention(self.attention_norm(words), tables)
 
     def margins(self, words: Tensor) -> Tensor:
-        """Return how far the router's last chosen score lies above the first that is not chosen, as
-        a part of the typical score: (n, length)."""
+        """Return the smallest chosen score of the router minus the largest other one, divided by the
+        root mean square of the scores: (n, length)."""
         scores = self.experts.router(self.experts_norm(self._attended(words)))
         best = scores.topk(self.experts.chosen + 1).values
         return (best[..., -2] - best[..., -1]) / scores.square().mean().sqrt()

@@ -16,11 +16,12 @@ STAGES = (
     (6, 160, 3, 2),
     (6, 320, 1, 1),
 )
-"""The paper's table 2: expansion, channels, blocks, stride of the first."""
+"""Table 2 of the paper: expansion, channels, number of blocks, stride of the first block."""
 
 
 class Block(nn.Module):
-    """Expand by a 1x1, filter each channel by a 3x3, narrow by a 1x1; added where shapes allow.
+    """1x1 convolution that expands, 3x3 convolution of each channel, 1x1 convolution that narrows;
+    added to the input where both have the same shape.
 
     Images (n, given, h, w) to (n, made, h / stride, w / stride).
     """

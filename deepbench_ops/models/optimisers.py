@@ -1,4 +1,4 @@
-"""Optimisers that tables name and torch does not have."""
+"""Optimisers of the published tables that torch does not have."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -9,9 +9,9 @@ from torch.optim import Optimizer
 
 
 class Lamb(Optimizer):
-    """LAMB (You et al., 2019, arXiv:1904.00962, algorithm 2): Adam's step, scaled layer by layer.
+    """LAMB (You et al., 2019, arXiv:1904.00962, algorithm 2): Adam's step, scaled for each tensor.
 
-    The step of each tensor gets the norm of the tensor itself, as far as it has one.
+    The step of each tensor gets the norm of the tensor, unless one of both norms is zero.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ def _lamb(weights: Tensor, gradient: Tensor, state: dict[str, Any], group: dict[
 class Ftrl(Optimizer):
     """FTRL-Proximal (McMahan et al., 2013, doi:10.1145/2487575.2488200, algorithm 1).
 
-    Weights stay exactly zero until their gradients have added up to more than `l1`.
+    A weight stays exactly zero until the sum of its gradients exceeds `l1`.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Random weights, the same in every release of every framework.
 
-A framework's own initialisation changes with its release, and takes seconds where there are
-hundreds of millions of weights. These come from `inputs` like all other operands.
+A framework's own initialisation changes with its release, and takes seconds for hundreds of
+millions of weights. These weights come from `random_operands`, as all operands do.
 """
 
 import math
@@ -13,17 +13,20 @@ import numpy as np
 from deepbench_ops import random_operands
 
 FIRST_STREAM = 300
-"""Of the random numbers of weights, above those of inputs and targets. Drawn from the same numbers,
-an item of the inputs is a multiple of a row of the first layer, whose output is then many times
-what other items' are."""
+"""First stream of random numbers for weights, above those of inputs and targets. From the same
+stream an input could be a multiple of a row of the first layer, with an output many times as large
+as that of other items."""
 
 OFFSET = 0.05
-"""Biases are uniform within so much of zero."""
+"""Biases are uniform in [-OFFSET, OFFSET)."""
 
 
 @dataclass(frozen=True)
 class ParameterShape:
-    """A parameter that wants values. scale: of a normalisation's weights what they all are."""
+    """Name and shape of a parameter.
+
+    scale: value of all weights of a normalisation; None for parameters with random values.
+    """
 
     name: str
     shape: tuple[int, ...]
@@ -31,10 +34,10 @@ class ParameterShape:
 
 
 def drawn(parameters: Iterable[ParameterShape], seed: int = 0) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the name and the first values, float32, of every parameter; their order counts.
+    """Yield name and initial float32 values of every parameter; values depend on the order.
 
-    Matrices, tables and filters are uniform with a variance of 1/(numbers of one row), filters of
-    images twice that, so that what passes through the layers keeps its size.
+    Matrices, tables and filters are uniform with the variance 1/(length of a row), and filters of
+    images with twice that, so that values keep their size from layer to layer.
     """
     stream = FIRST_STREAM
     for each in parameters:

@@ -1,4 +1,4 @@
-"""Networks that recommend: tables of vectors that are looked up, and small products behind them."""
+"""Recommenders: look-ups in tables of vectors, followed by small matrix products."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from deepbench_ops.models.layers import perceptron
 
 
 class WideDeep(nn.Module):
-    """Wide & Deep (Cheng et al., 2016, arXiv:1606.07792) as MindSpore's model collection has it.
+    """Wide & Deep (Cheng et al., 2016, arXiv:1606.07792), as in MindSpore's model collection.
 
     Features (n, fields) as integers, and their values (n, fields), to scores (n,).
     """
@@ -62,9 +62,9 @@ class DeepFM(nn.Module):
 class DLRM(nn.Module):
     """DLRM (Naumov et al., 2019, arXiv:1906.00091).
 
-    Dense features (n, first of bottom) and indices (n, tables, looked up) to scores (n,). Each
-    table's vectors are summed; all pairs of these and of the dense features' own vector are
-    multiplied.
+    Dense features (n, bottom[0]) and indices (n, tables, looked up) to scores (n,). The looked-up
+    vectors of each table are summed. All pairs of these sums and of the vector of the dense
+    features are multiplied.
     """
 
     def __init__(self, tables: int, rows: int, bottom: Sequence[int], top: Sequence[int]) -> None:
@@ -89,7 +89,7 @@ class DLRM(nn.Module):
 
 
 class Tower(nn.Module):
-    """A text as the set of its letter trigrams, (n, trigrams), to a vector (n, width)."""
+    """Texts as sets of letter trigrams, (n, trigrams), to vectors (n, width)."""
 
     def __init__(self, vocabulary: int, hidden: int, width: int) -> None:
         super().__init__()
@@ -105,8 +105,8 @@ class Tower(nn.Module):
 class DSSM(nn.Module):
     """DSSM (Huang et al., 2013, doi:10.1145/2505515.2505665).
 
-    A query (n, trigrams) and documents (n, documents, trigrams) to their likeness
-    (n, documents): the cosine of the two towers' vectors.
+    Queries (n, trigrams) and documents (n, documents, trigrams) to similarities (n, documents): the
+    cosines of the vectors of two towers.
     """
 
     def __init__(self, vocabulary: int, hidden: int = 300, width: int = 128) -> None:
@@ -123,8 +123,8 @@ class DSSM(nn.Module):
 class MMoE(nn.Module):
     """MMoE (Ma et al., 2018, doi:10.1145/3219819.3220007).
 
-    Features (n, features) to a score for each task (n, tasks): experts that all tasks share,
-    mixed for each by a gate of its own.
+    Features (n, features) to a score for each task, (n, tasks). All tasks share the experts, and
+    each has its own gate that weighs them.
     """
 
     def __init__(self, features: int, experts: int, width: int, tasks: int, tower: int) -> None:

@@ -8,8 +8,8 @@ from torch.nn import functional
 from deepbench_ops.models.layers import convolved
 
 RESIDUAL_SCALE = 0.25
-"""Initial scale of the last normalisation of a block. Random blocks that add as much as they get
-would double the variance each, and overflow float16 after thirty."""
+"""Initial scale of the last normalisation of a block. With a scale of 1 each random block would
+double the variance, and float16 would overflow after thirty blocks."""
 
 
 class Basic(nn.Module):
@@ -34,8 +34,8 @@ class Basic(nn.Module):
 class Bottleneck(nn.Module):
     """A 1x1, a 3x3 and a 1x1 convolution with a shortcut.
 
-    Images (n, given, h, w) to (n, 4 · width, h / stride, w / stride). stride_first: the stride is
-    that of the 1x1, else of the 3x3.
+    Images (n, given, h, w) to (n, 4 · width, h / stride, w / stride). stride_first: whether the
+    first 1x1 convolution has the stride, instead of the 3x3 convolution.
     """
 
     expansion = 4
@@ -57,9 +57,9 @@ class Bottleneck(nn.Module):
 class ResNet(nn.Module):
     """Images (n, 3, h, w) to scores (n, classes).
 
-    blocks: their number in each of the four stages. bottleneck: whether they are `Bottleneck`.
-    stride_first: version 1, where a stage's first 1x1 convolution has the stride; in version 1.5
-    the 3x3 behind it has it, which takes 6 % more FLOPs.
+    blocks: number of blocks in each of the four stages. bottleneck: whether blocks are `Bottleneck`
+    instead of `Basic`. stride_first: True for version 1, where the first 1x1 convolution of a stage
+    has the stride; in version 1.5 it is the 3x3 convolution, which takes 6 % more FLOPs.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The LSTM that classifies film reviews as good or bad: two layers, read in both directions."""
+"""LSTM that classifies film reviews as good or bad: two layers in both directions."""
 
 import torch
 from torch import Tensor, nn
@@ -7,8 +7,8 @@ from torch import Tensor, nn
 class SentimentLSTM(nn.Module):
     """Words (n, length) as integers to scores (n, 2).
 
-    The words' vectors are given and not trained. The scores are made of the first and the last step
-    of the upper layer, both directions of each.
+    The word vectors are not trained. The scores are computed from the first and the last step of
+    the upper layer, in both directions.
     """
 
     def __init__(

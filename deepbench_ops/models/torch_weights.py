@@ -1,4 +1,4 @@
-"""Networks in torch with weights that are drawn, not initialised (see `drawing`)."""
+"""Networks in torch with the weights of `random_weights` instead of torch's initialisation."""
 
 from collections.abc import Callable, Iterator
 
@@ -11,13 +11,13 @@ from deepbench_ops.models.random_weights import ParameterShape, drawn
 NORMALISATIONS = tuple(
     getattr(nn, name) for name in ("BatchNorm2d", "LayerNorm", "RMSNorm") if hasattr(nn, name)
 )
-"""Layers whose weights are factors of about 1; RMSNorm from torch 2.4 on."""
+"""Layers whose weights are factors close to 1; torch has RMSNorm from 2.4 on."""
 
 
 def filled(build: Callable[[], nn.Module], seed: int = 0) -> nn.Module:
-    """Return the module that `build` makes, on the CPU in float32, with weights from `seed`.
+    """Return the module that `build` returns, on the CPU in float32, with weights from `seed`.
 
-    Raises Unsupported where torch cannot make a module without initialising it (before 2.0).
+    Raises Unsupported for torch before 2.0, which cannot make a module without initialising it.
     """
     if not hasattr(torch.device, "__enter__"):
         raise Unsupported(
@@ -28,7 +28,7 @@ def filled(build: Callable[[], nn.Module], seed: int = 0) -> nn.Module:
         module = build()
     module.to_empty(device="cpu")
     with torch.no_grad():
-        for name, values in drawn(wanted(module), seed):
+        for name, values in drawn(parameter_shapes(module), seed):
             module.get_parameter(name).copy_(torch.from_numpy(values))
         for layer in module.modules():
             if isinstance(layer, nn.BatchNorm2d):
@@ -36,10 +36,10 @@ def filled(build: Callable[[], nn.Module], seed: int = 0) -> nn.Module:
     return module
 
 
-def wanted(module: nn.Module) -> Iterator[ParameterShape]:
+def parameter_shapes(module: nn.Module) -> Iterator[ParameterShape]:
     """Yield the parameters of a module in its order.
 
-    The weights of a normalisation are its `initial_scale`, 1 where it has none.
+    The scale of a normalisation is its attribute `initial_scale`, 1 by default.
     """
     for place, layer in module.named_modules():
         for name, parameter in layer.named_parameters(place, recurse=False):

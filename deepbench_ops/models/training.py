@@ -1,4 +1,4 @@
-"""Training steps: forward, loss, backward, optimiser, as the source of each network trains it."""
+"""Training steps: forward, loss, backward and optimiser, as in the source of each network."""
 
 import copy
 from collections.abc import Callable, Sequence
@@ -13,13 +13,13 @@ from deepbench_ops.errors import Unsupported
 from deepbench_ops.models.optimisers import Ftrl, Lamb
 
 DECAY = 0.01
-"""Of the weights of BERT (Devlin et al., 2018, appendix A.2) and what is trained like it."""
+"""Weight decay of BERT (Devlin et al., 2018, appendix A.2) and of networks with its recipe."""
 
 CROSS_ENTROPY = nn.CrossEntropyLoss()
-"""The mean over all items; a module, so that a trace of a step's layers sees it."""
+"""Mean cross-entropy over all items. It is a module so that a trace of a step's layers shows it."""
 
 SHARPNESS = 10.0
-"""Cosines are multiplied by it before DSSM's softmax: the paper's gamma, set on held-out data."""
+"""Factor on the cosines before DSSM's softmax: the paper's gamma, which was set on held-out data."""
 
 
 def _classes(scores: Tensor, label: Tensor) -> Tensor:
@@ -27,7 +27,7 @@ def _classes(scores: Tensor, label: Tensor) -> Tensor:
 
 
 def _answer(scores: Tensor, ends: Tensor) -> Tensor:
-    """Of scores (n, length, 2) and the places (n, 2): begin and end are two choices of a word."""
+    """Return the loss of scores (n, length, 2) for positions (n, 2) of begin and end."""
     return CROSS_ENTROPY(scores, ends)
 
 
@@ -41,7 +41,7 @@ def _clicked(scores: Tensor, clicks: Tensor) -> Tensor:
 
 
 def _words(scores: Tensor, words: Tensor) -> Tensor:
-    """Of scores (n, length, vocabulary) and the next words (n, length)."""
+    """Return the loss of scores (n, length, vocabulary) for the next words (n, length)."""
     return CROSS_ENTROPY(scores.flatten(0, 1), words.flatten())
 
 
@@ -101,7 +101,7 @@ def _trained(module: nn.Module) -> list[nn.Parameter]:
 
 
 def _decayed(module: nn.Module) -> list[dict[str, Any]]:
-    """Groups of an optimiser as BERT is trained: biases and normalisations do not decay."""
+    """Return the parameter groups of BERT's optimiser: biases and normalisations do not decay."""
     trained = _trained(module)
     return [
         {"params": [each for each in trained if each.dim() > 1], "weight_decay": DECAY},
@@ -110,7 +110,7 @@ def _decayed(module: nn.Module) -> list[dict[str, Any]]:
 
 
 class TrainingStep:
-    """One network with its batch and its optimisers, able to go back to where it started."""
+    """One network with its batch and its optimisers, which can be reset to their initial state."""
 
     def __init__(
         self,
@@ -122,8 +122,9 @@ class TrainingStep:
         mixed: torch.dtype | None = None,
         called: nn.Module | None = None,
     ) -> None:
-        """mixed: the type in which products are made while weights stay float32. called: what
-        stands around the module and is called in its place, to share its gradients, say."""
+        """mixed: type of the products, while weights stay float32; None for the type of the weights.
+        called: wrapper of the module that is called instead of it, for example to average its
+        gradients over processes."""
         self.module = module.train()
         self._called = called or module
         self.optimisers = RECIPES[recipe](module)
@@ -135,12 +136,12 @@ class TrainingStep:
         self._first = {name: t.detach().clone() for name, t in module.state_dict().items()}
 
     def loss(self) -> Tensor:
-        """Return the loss of the batch, as the weights are."""
+        """Return the loss of the batch with the current weights."""
         with torch.autocast(self._device, self._mixed, enabled=self._mixed is not None):
             return LOSSES[self._loss](self._called(*self._inputs), *self._targets)
 
     def step(self) -> Tensor:
-        """Do one training step; return the loss before it."""
+        """Do one training step; return the loss before the step."""
         for optimiser in self.optimisers:
             optimiser.zero_grad(set_to_none=True)
         loss = self.loss()
@@ -156,10 +157,10 @@ class TrainingStep:
         return loss.detach()
 
     def exact(self, rounding: torch.dtype | None = None) -> "TrainingStep":
-        """Return the same step in float64, from the first weights.
+        """Return the same step in float64, from the initial weights.
 
-        rounding: the type that the numbers between layers are rounded to, to see what that costs;
-        None for no rounding.
+        rounding: type to which the values between layers are rounded, to find the error that this
+        causes; None for no rounding.
         """
         module = copy.deepcopy(self.module).double()
         module.load_state_dict(self._first)
@@ -170,10 +171,10 @@ class TrainingStep:
 
     @torch.no_grad()
     def restart(self, seed: int = 0) -> None:
-        """Put back the first weights, forget what the optimisers remember, seed the dropout.
+        """Restore the initial weights, clear the state of the optimisers, and seed the dropout.
 
-        The optimisers' state is set to zero in place, so that no timed step allocates it. Of a
-        table with a sparse gradient only the rows are put back that it has changed.
+        The state is set to zero in place, so that no timed step allocates it. In a table with a
+        sparse gradient only the changed rows are restored.
         """
         trained = dict(self.module.named_parameters())
         for name, values in self.module.state_dict().items():
@@ -192,7 +193,8 @@ class TrainingStep:
 
 
 class _Rounded(torch.autograd.Function):
-    """Rounding to a type, of what passes forward and of the gradient that passes back."""
+    """Rounding to a type, of the value in the forward pass and of the gradient in the backward
+    pass."""
 
     @staticmethod
     def forward(context: Any, values: Tensor, dtype: torch.dtype) -> Tensor:
@@ -206,7 +208,7 @@ class _Rounded(torch.autograd.Function):
 
 @torch.no_grad()
 def _round_layers(module: nn.Module, dtype: torch.dtype) -> None:
-    """Round what comes out of every layer, its gradient, and the weights of products."""
+    """Make every layer round its output and its gradient, and round the weights of products."""
 
     def rounded(layer: nn.Module, given: Any, made: Any) -> Any:
         real = isinstance(made, Tensor) and made.is_floating_point()
@@ -220,17 +222,17 @@ def _round_layers(module: nn.Module, dtype: torch.dtype) -> None:
 
 
 def doubled(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """Return the tensors, the real ones in float64."""
+    """Return the tensors, with floating-point ones in float64."""
     return [each.double() if each.is_floating_point() else each for each in tensors]
 
 
 def mixed_type(precision: str, device: str) -> torch.dtype | None:
-    """Return the type that products of a training step are made in, None for that of the weights.
+    """Return the type of the products in a training step, None for the type of the weights.
 
-    Raises Unsupported for a precision that nothing is trained in there.
+    Raises Unsupported for a precision that has no training on this device.
     """
     if precision == "int8":
-        raise Unsupported("nothing is trained in int8")
+        raise Unsupported("int8 has no training steps")
     if precision == "tf32" and device == "cpu":
         raise Unsupported("tf32 exists only on NVIDIA GPUs, not on cpu")
     if precision == "float16" and device == "cpu":
@@ -242,7 +244,7 @@ def mixed_type(precision: str, device: str) -> torch.dtype | None:
 
 
 def _scaler(device: str, mixed: torch.dtype | None) -> Any:
-    """Return what keeps float16 gradients from vanishing, None where nothing has to."""
+    """Return the scaler of the loss for float16 gradients, None where none is needed."""
     if mixed is not torch.float16:
         return None
     if device != "cuda":

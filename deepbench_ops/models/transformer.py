@@ -1,7 +1,7 @@
 """Layers of today's decoders and vision transformers: attention, rotation, normalisation, MLP.
 
-Each layer that is an operation of `problems` has a method `problem`, which names the problem of one
-call.
+A layer that is an operation of a family in `problems` has a method `problem`, which returns the
+problem of a call.
 """
 
 from typing import Any
@@ -29,8 +29,8 @@ def demand_grouped_queries() -> None:
 
 
 class HeadAttention(nn.Module):
-    """softmax(q·kᵀ / sqrt(size))·v for q (n, heads, queries, size), k and v (n, kv_heads, keys,
-    size); causal where there are several queries and `causal` is set."""
+    """softmax(q·kᵀ / sqrt(size))·v for q (n, heads, queries, size) and k, v (n, kv_heads, keys,
+    size), with a causal mask if `causal` and there are several queries."""
 
     def __init__(self, causal: bool) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class HeadAttention(nn.Module):
 class Rotation(nn.Module):
     """Rotary position embedding of queries and keys, (n, heads, length, size) each.
 
-    start: the first position.
+    start: first position.
     """
 
     def __init__(self, start: int) -> None:
@@ -79,7 +79,7 @@ def _turned(given: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
 def rotation_tables(like: Tensor, start: int, size: int, theta: float) -> tuple[Tensor, Tensor]:
     """Return cosines and sines of the angles of all positions, (length, size) each.
 
-    like: (n, length, ...), whose device and type they have; angles are computed in float32.
+    like: tensor (n, length, ...) whose device and type they get; angles are computed in float32.
     """
     places = torch.arange(start, start + like.shape[1], device=like.device, dtype=torch.float32)
     powers = torch.arange(0, size, 2, device=like.device, dtype=torch.float32) / size
@@ -91,8 +91,9 @@ def rotation_tables(like: Tensor, start: int, size: int, theta: float) -> tuple[
 class GroupedAttention(nn.Module):
     """Causal self-attention with `kv_heads` heads of keys and values, without biases.
 
-    Vectors (n, length, width) in and out. cached: keys and values of earlier words, each (n,
-    kv_heads, earlier, size). normalised: whether each head's queries and keys pass an RMSNorm.
+    Input and output are vectors (n, length, width). cached: keys and values of earlier words, each
+    (n, kv_heads, earlier, size). normalised: whether queries and keys of each head are normalised
+    by an RMSNorm.
     """
 
     def __init__(

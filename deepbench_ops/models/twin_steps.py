@@ -1,7 +1,7 @@
-"""Losses and gradients of small twins' training steps, for frameworks without float64.
+"""Recorded losses and gradients of small twins' training steps, for frameworks without float64.
 
-Found by torch in float64 and written down by scripts/make_model_tables.py: weights and data are
-the same everywhere, so every framework must have the same results.
+torch computed them in float64, and scripts/make_model_tables.py recorded them. Weights and data are
+the same everywhere, so every framework must get the same results.
 """
 
 import csv
@@ -15,14 +15,15 @@ BATCH = 4
 
 @cache
 def names() -> frozenset[str]:
-    """Return the networks whose twins are written down, which are those of other frameworks."""
+    """Return the names of the networks with a recorded twin, those of other frameworks than
+    torch."""
     with files(__package__).joinpath("twin_steps.csv").open(encoding="utf-8") as lines:
         return frozenset(line["network"] for line in csv.DictReader(lines))
 
 
 @cache
 def recorded(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return (expected, allowed) of a network's twin: its loss, and then entries of gradients."""
+    """Return (expected, allowed) of a network's twin: the loss, then entries of gradients."""
     with files(__package__).joinpath("twin_steps.csv").open(encoding="utf-8") as lines:
         found = [
             (float(line["expected"]), float(line["allowed"]))

@@ -6,12 +6,13 @@ from torch import Tensor, nn
 from deepbench_ops.models.transformer import HeadAttention
 
 EPS = 1e-6
-"""Of the paper's own code (google-research/vision_transformer) and of torchvision."""
+"""Added to the variance: the value in the paper's code (google-research/vision_transformer) and in
+torchvision."""
 
 
 class Layer(nn.Module):
-    """Attention and two layers with GELU between them, each on normalised vectors and added to
-    them: (n, length, width)."""
+    """Attention, and two fully connected layers with GELU between them; both work on normalised
+    vectors and are added to their input. Input and output are vectors (n, length, width)."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -39,7 +40,7 @@ class Layer(nn.Module):
 
 
 class VisionTransformer(nn.Module):
-    """Pictures (n, 3, picture, picture) to scores (n, classes), by way of a class vector."""
+    """Pictures (n, 3, picture, picture) to scores (n, classes), computed from a class vector."""
 
     def __init__(
         self, layers: int, width: int, heads: int, patch: int, picture: int, classes: int

@@ -1,4 +1,4 @@
-"""XLNet (Yang et al., 2019, arXiv:1906.08237) as a classifier: the content stream alone."""
+"""XLNet (Yang et al., 2019, arXiv:1906.08237) as a classifier, with the content stream only."""
 
 import torch
 from torch import Tensor, nn
@@ -8,10 +8,11 @@ DROPOUT = 0.1
 
 
 class RelativeAttention(nn.Module):
-    """Self-attention that adds how far apart two words are and whether they share a segment.
+    """Self-attention whose scores also depend on the distance and the segments of two words.
 
-    Scores are the sum of three products: with the keys, with sines of the distance, and with one
-    of two vectors for the same and for another segment; each has a bias for its queries.
+    Scores are the sum of three products of the queries: with the keys, with sines and cosines of
+    the distance, and with one of two vectors, for the same and for another segment. The queries of
+    each product have their own bias.
     """
 
     def __init__(self, width: int, heads: int) -> None:
@@ -49,7 +50,7 @@ class RelativeAttention(nn.Module):
 class Layer(nn.Module):
     """Attention, then two fully connected layers with GELU between them.
 
-    Vectors (n, length, width) in and out.
+    Input and output are vectors (n, length, width).
     """
 
     def __init__(self, width: int, heads: int) -> None:
@@ -67,7 +68,8 @@ class Layer(nn.Module):
 
 
 class XLNet(nn.Module):
-    """Words and segments, both (n, length) of integers, to scores (n, 2) by the last word."""
+    """Words and segments, both (n, length) of integers, to scores (n, 2), computed from the last
+    word."""
 
     def __init__(self, layers: int, width: int, heads: int, vocabulary: int) -> None:
         super().__init__()
@@ -98,8 +100,9 @@ def _waves(length: int, like: Tensor) -> Tensor:
 def _shifted(scores: Tensor, length: int) -> Tensor:
     """Return the scores (n, heads, i, 2 · length) by distance as (n, heads, i, j) by word.
 
-    Word i has word j at the distance i - j, which is column length - i + j: every row begins one
-    column before the row above it. Read one row length short, the same memory is shifted so.
+    For word i, word j is at the distance i - j, which is column length - i + j. So every row begins
+    one column earlier than the row above. The same memory, read with rows that are one column
+    shorter, is shifted in this way.
     """
     n, heads, rows, columns = scores.shape
     turned = scores.reshape(n, heads, columns, rows)[:, :, 1:]

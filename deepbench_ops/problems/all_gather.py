@@ -9,9 +9,10 @@ from deepbench_ops.problems.collective import Collective
 
 @dataclass(frozen=True)
 class AllGather(Collective):
-    """A vector of `elements` numbers on every rank, gathered from one part of it on each.
+    """A vector of `elements` numbers, gathered on every rank from one part on each rank.
 
-    Part i comes from rank i, from one buffer into another. Sharded training gathers weights so.
+    Part i comes from rank i. Input and output are different buffers. Sharded training gathers
+    weights in this way.
     """
 
     family: ClassVar[str] = "all_gather"
@@ -21,13 +22,13 @@ class AllGather(Collective):
     operations: ClassVar[tuple[str, ...]] = ("gather",)
     totalled: ClassVar[tuple[str, ...]] = operations
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        # The time of 32,768 elements is that of meeting, the time of 4,194,304 that of copying.
+        # 32,768 elements show the latency of a call, 4,194,304 the speed of copying.
         "modern": ("all_gather_n32768", "all_gather_n4194304"),
     }
 
     @property
     def title(self) -> str:
-        """Like "4,194,304 elements gathered from a part of each rank"."""
+        """Title such as "4,194,304 elements gathered from a part of each rank"."""
         return f"{self.elements:,} elements gathered from a part of each rank"
 
     def bus_factor(self, ranks: int) -> float:

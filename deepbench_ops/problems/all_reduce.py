@@ -12,8 +12,8 @@ from deepbench_ops.problems.problem import DEEPBENCH_SETS, Sheets, Table
 class AllReduce(Collective):
     """A vector of `elements` numbers on each participant, summed over all of them.
 
-    repeats is how often the published programs ran it for one figure. How many participate
-    is a condition of the run, not a size of the problem.
+    repeats: number of runs of the published programs for one figure. The number of participants is
+    a condition of the run, not a size of the problem.
     """
 
     family: ClassVar[str] = "all_reduce"
@@ -43,17 +43,16 @@ class AllReduce(Collective):
 
     @property
     def id(self) -> str:
-        """Like n4194304: the elements of the vector.
+        """Id such as n4194304: the elements of the vector.
 
         It is the size that the published programs ran. Their sheets print 16777216 where the
-        programs ran 16777217: the printed size is an alias, so their figures join on what was
-        really timed.
+        programs ran 16777217, so the printed size is an alias of the timed one.
         """
         return f"n{self.elements}"
 
     @property
     def title(self) -> str:
-        """Like "100,000 elements of each rank"."""
+        """Title such as "100,000 elements of each rank"."""
         return f"{self.elements:,} elements of each rank"
 
     def bus_factor(self, ranks: int) -> float:

@@ -11,7 +11,8 @@ from deepbench_ops.problems.collective import Collective
 class AllToAll(Collective):
     """A vector of `elements` numbers on each rank: part i of rank j becomes part j of rank i.
 
-    From one buffer into another. Tokens travel so to experts on other ranks, and back.
+    Input and output are different buffers. Tokens are sent in this way to experts on other ranks,
+    and back.
     """
 
     family: ClassVar[str] = "all_to_all"
@@ -21,13 +22,13 @@ class AllToAll(Collective):
     operations: ClassVar[tuple[str, ...]] = ("exchange",)
     totalled: ClassVar[tuple[str, ...]] = operations
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        # The time of 32,768 elements is that of meeting, the time of 4,194,304 that of copying.
+        # 32,768 elements show the latency of a call, 4,194,304 the speed of copying.
         "modern": ("all_to_all_n32768", "all_to_all_n4194304"),
     }
 
     @property
     def title(self) -> str:
-        """Like "4,194,304 elements of each rank, a part for each rank"."""
+        """Title such as "4,194,304 elements of each rank, a part for each rank"."""
         return f"{self.elements:,} elements of each rank, a part for each rank"
 
     def bus_factor(self, ranks: int) -> float:

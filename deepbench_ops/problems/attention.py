@@ -13,16 +13,17 @@ FORCED = {
     "cudnn_forward": "cuDNN",
     "math_forward": "math",
 }
-"""Forward passes by a certain implementation, and its name: where a framework lets one choose."""
+"""Operations that are a forward pass by one implementation, and its name, for frameworks in which
+users can choose it."""
 
 
 @dataclass(frozen=True)
 class Attention(Problem):
-    """o = softmax(q·kᵀ / sqrt(d)) · v, of each batch and query head.
+    """o = softmax(q·kᵀ / sqrt(d)) · v for each batch item and query head.
 
-    b: batch; hq: query heads; hkv: heads of keys and values, each for hq/hkv query heads one after
-    the other; sq: queries; skv: keys and values; d: size of a head of q and k; dv: of v and o.
-    With `causal` the last query sees all keys, and each one before it sees one key fewer.
+    b: batch; hq: query heads; hkv: heads of keys and values, each for hq/hkv consecutive query
+    heads; sq: queries; skv: keys and values; d: size of a head of q and k; dv: size of a head of v
+    and o. With `causal` the last query sees all keys, and each query before sees one key fewer.
     """
 
     family: ClassVar[str] = "attention"
@@ -52,14 +53,14 @@ class Attention(Problem):
     causal: Annotated[bool, "the last query sees all keys, each query before it one fewer"] = False
 
     def impossible(self) -> str:
-        """Heads that do not divide; a causal query that would see no key."""
+        """Reason for heads that do not divide, or a causal query that would see no key."""
         if self.causal and self.skv < self.sq:
             return f"{self.sq} causal queries need as many keys, not {self.skv}"
         return undivided_heads(self)
 
     @property
     def id(self) -> str:
-        """Like attention_b1_h64_kv8_q1024_s1024_d128_v128_causal."""
+        """Id such as attention_b1_h64_kv8_q1024_s1024_d128_v128_causal."""
         return (
             f"attention_b{self.b}_h{self.hq}_kv{self.hkv}_q{self.sq}_s{self.skv}"
             f"_d{self.d}_v{self.dv}{'_causal' if self.causal else ''}"
@@ -67,12 +68,12 @@ class Attention(Problem):
 
     @property
     def title(self) -> str:
-        """Like "attention 32 heads of 128, 8 KV heads, 2048 x 2048, causal"."""
+        """Title such as "attention 32 heads of 128, 8 KV heads, 2048 x 2048, causal"."""
         return in_words(self) + (", causal" if self.causal else "")
 
     @property
     def pairs(self) -> int:
-        """Pairs of a query and a key that it sees."""
+        """Number of pairs of a query and a key that it sees."""
         hidden = self.sq * (self.sq - 1) // 2 if self.causal else 0
         return self.sq * self.skv - hidden
 
@@ -87,7 +88,7 @@ class Attention(Problem):
 
     @property
     def items(self) -> int:
-        """b·sq, the queries."""
+        """b·sq, the number of queries."""
         return self.b * self.sq
 
     def flops_of(self, operation: str) -> float:

@@ -1,4 +1,4 @@
-"""Attention of the next token, or of a few, to all tokens before it: a decoding step."""
+"""Attention in a decoding step: one or a few new tokens attend to all tokens before them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from deepbench_ops.problems.problem import MODERN_SETS, Problem
 
 @dataclass(frozen=True)
 class AttentionDecode(Problem):
-    """o = softmax(q·kᵀ / sqrt(d)) · v of sq queries and a cache of skv keys and values.
+    """o = softmax(q·kᵀ / sqrt(d)) · v for sq queries and a cache of skv keys and values.
 
-    Sizes as in `Attention`. Every query sees all keys, as in the sources, also where there are
-    several. With `latent` a value is the first dv numbers of its key, and the cache holds keys
-    alone: latent attention in the form in which queries and outputs are projected, not keys.
+    Sizes as in `Attention`. As in the sources, each of several queries sees all keys. With `latent`
+    a value is the first dv numbers of its key, and the cache has keys only. This is latent attention
+    in the form that projects queries and outputs instead of keys.
     """
 
     family: ClassVar[str] = "attention_decode"
@@ -43,7 +43,7 @@ class AttentionDecode(Problem):
     latent: Annotated[bool, "a value is the first dv numbers of its key"] = False
 
     def impossible(self) -> str:
-        """Heads that do not divide; a cache shorter than the queries; values longer than keys."""
+        """Reason for heads that do not divide, fewer keys than queries, or values longer than keys."""
         if self.skv < self.sq:
             return f"a cache of {self.skv} tokens is shorter than the {self.sq} queries in it"
         if self.latent and self.dv > self.d:
@@ -52,7 +52,7 @@ class AttentionDecode(Problem):
 
     @property
     def id(self) -> str:
-        """Like attention_decode_b16_h64_kv8_q1_s1024_d128_v128."""
+        """Id such as attention_decode_b16_h64_kv8_q1_s1024_d128_v128."""
         return (
             f"attention_decode_b{self.b}_h{self.hq}_kv{self.hkv}_q{self.sq}_s{self.skv}"
             f"_d{self.d}_v{self.dv}{'_latent' if self.latent else ''}"
@@ -60,12 +60,12 @@ class AttentionDecode(Problem):
 
     @property
     def title(self) -> str:
-        """Like "attention 64 heads of 128, 8 KV heads, 1 x 1024, batch 16, from a cache"."""
+        """Title such as "attention 64 heads of 128, 8 KV heads, 1 x 1024, batch 16, from a cache"."""
         return f"{in_words(self)}, from a {'latent ' if self.latent else ''}cache"
 
     @property
     def causal(self) -> bool:
-        """No: every query sees all keys."""
+        """False: every query sees all keys."""
         return False
 
     @property
@@ -75,11 +75,11 @@ class AttentionDecode(Problem):
 
     @property
     def items(self) -> int:
-        """b·sq, the tokens of the step."""
+        """b·sq, the number of tokens in the step."""
         return self.b * self.sq
 
     def traffic(self) -> tuple[int, int]:
-        """q and the cache read once, o written once. A latent cache holds no values of its own."""
+        """q and the cache read once, o written once. A latent cache has keys only."""
         tokens = self.b * self.hkv * self.skv
         cache = tokens * (self.d if self.latent else self.d + self.dv)
         queries = self.b * self.hq * self.sq

@@ -1,4 +1,7 @@
-"""Check that a result's benchmark and its parameters name a kernel: results may hold anything."""
+"""Check that the benchmark and the parameters of a stored result are those of a kernel.
+
+Result files may contain anything, such as benchmarks of other suites.
+"""
 
 import re
 from functools import cache
@@ -13,16 +16,16 @@ SET_OF_CLASS = {kind: name for name, kind in CLASSES.items()}
 BENCHMARK = re.compile(
     rf"({'|'.join(TYPES)})\.({'|'.join(SET_OF_CLASS)})\.kernel_([a-z][a-z0-9_]*)"
 )
-"""Family, class and operation."""
+"""Name of a benchmark: family, class and operation."""
 
 
 FOREIGN = "is a benchmark of another suite"
-"""End of the reason for benchmarks whose name begins with no family, such as a user's own."""
+"""End of the reason for benchmarks whose names do not begin with a family, such as a user's own."""
 
 
 @cache
 def why_not(benchmark: str, params: tuple[str, ...]) -> str:
-    """Return why they name no kernel of this suite; "" where they do.
+    """Return the reason why a benchmark with these parameters is no kernel; "" if it is one.
 
     params: without the quotes that asv puts around texts.
     """

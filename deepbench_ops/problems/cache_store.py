@@ -8,15 +8,15 @@ from deepbench_ops.problems.precision import precision
 from deepbench_ops.problems.problem import MODERN_SETS, Problem
 
 INDEX_BYTES = 8
-"""Of the place of a token, a 64-bit integer."""
+"""Bytes of the place of a token, a 64-bit integer."""
 
 
 @dataclass(frozen=True)
 class CacheStore(Problem):
-    """For each sequence the keys and values of `added` tokens, written behind `held` older ones.
+    """Keys and values of `added` tokens, written after `held` older ones of each sequence.
 
     Keys and values have `heads` heads of `head_size` numbers. The cache consists of blocks of
-    `block` tokens; the blocks of a sequence lie anywhere, and its tokens' places are given.
+    `block` tokens. The blocks of a sequence can be anywhere, and the places of its tokens are given.
     """
 
     family: ClassVar[str] = "cache_store"
@@ -45,7 +45,7 @@ class CacheStore(Problem):
 
     @property
     def id(self) -> str:
-        """Like cache_b16_h8_d128_held10240_added1_block512."""
+        """Id such as cache_b16_h8_d128_held10240_added1_block512."""
         return (
             f"cache_b{self.batch}_h{self.heads}_d{self.head_size}_held{self.held}"
             f"_added{self.added}_block{self.block}"
@@ -53,7 +53,7 @@ class CacheStore(Problem):
 
     @property
     def title(self) -> str:
-        """Like "cache of keys and values, 8 heads of 128, 16 sequences of 10240, 1 token more"."""
+        """Title such as "cache of keys and values, 8 heads of 128, 16 sequences of 10240, 1 token more"."""
         more = "1 token more" if self.added == 1 else f"{self.added} tokens more"
         sequences = "1 sequence" if self.batch == 1 else f"{self.batch} sequences"
         return (
@@ -63,12 +63,12 @@ class CacheStore(Problem):
 
     @property
     def tokens(self) -> int:
-        """New tokens of all sequences."""
+        """Number of new tokens of all sequences."""
         return self.batch * self.added
 
     @property
     def blocks_each(self) -> int:
-        """Blocks of one sequence."""
+        """Number of blocks of one sequence."""
         return -(-(self.held + self.added) // self.block)
 
     @property
@@ -78,7 +78,7 @@ class CacheStore(Problem):
 
     @property
     def items(self) -> int:
-        """The new tokens."""
+        """Number of new tokens."""
         return self.tokens
 
     def traffic(self) -> tuple[int, int]:

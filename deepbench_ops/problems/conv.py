@@ -8,12 +8,13 @@ from deepbench_ops.problems.precision import precision
 from deepbench_ops.problems.problem import Problem, Sheets, Table, computed
 
 WRITTEN = {"forward": "output", "backward_data": "images", "backward_weights": "filters"}
-"""The tensor that each pass writes, itself or its gradient; it reads the other two."""
+"""The tensor that each pass writes (forward itself, backward its gradient); it reads the other
+two."""
 
 FAST_ALGORITHM = 4.0
-"""Products of the direct method over those of a fast convolution, at most: Winograd
-with tiles of 4 x 4 outputs and filters of 3 x 3. The highest of results/ is 2.5 times the peak
-(3 x 3 on the V100); 1 x 1 filters, which have no fast algorithm, stay below 1.25."""
+"""Largest ratio of the products of the direct method and of a fast convolution: that of Winograd
+with tiles of 4 x 4 outputs and filters of 3 x 3. The highest rate in results/ is 2.5 times the peak
+(3 x 3 on the V100); 1 x 1 filters, which have no fast algorithm, stay below 1.25 times."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Conv(Problem):
             "w7_h7_c512_n1_k2048_r1_s1_pad0_0_stride1_1",
         ),
     }
-    # Filters go by the letter: one revision swapped the words behind R and S, never the letters.
+    # The letters of the filter's sizes count: one revision swapped the words after R and S.
     sheets: ClassVar[Sheets] = Sheets(
         tables=(Table("Convolution", start="convolution"),),
         sizes={
@@ -71,7 +72,7 @@ class Conv(Problem):
         },
     )
     layouts: ClassVar[tuple[str, ...]] = ("published", "channels_last")
-    """NCHW as published, or with the channels of a pixel side by side."""
+    """NCHW as published, or with the channels of a pixel next to each other."""
 
     w: Annotated[int, "width of an image, in pixels"]
     h: Annotated[int, "height of an image, in pixels"]
@@ -87,10 +88,10 @@ class Conv(Problem):
 
     @property
     def id(self) -> str:
-        """Like w700_h161_c1_n4_k32_r5_s20_pad0_0_stride2_2.
+        """Id such as w700_h161_c1_n4_k32_r5_s20_pad0_0_stride2_2.
 
-        r is the filter's height, s its width; pad and stride each give the width's number
-        first and the height's second, in the order in which w and h stand.
+        r is the filter's height, s its width; pad and stride each have the number for the width
+        first and that for the height second, in the order of w and h.
         """
         return (
             f"w{self.w}_h{self.h}_c{self.c}_n{self.n}_k{self.k}_r{self.r}_s{self.s}"
@@ -98,13 +99,13 @@ class Conv(Problem):
         )
 
     def impossible(self) -> str:
-        """A filter must fit into the padded image."""
+        """Reason for a filter that does not fit into the padded image."""
         fits = min(self.p, self.q) >= 1
         return "" if fits else "the filter is larger than the padded image"
 
     @property
     def title(self) -> str:
-        """Like "3 x 3, 64 to 64 channels, 54 x 54, batch 8": filter, channels, image."""
+        """Title such as "3 x 3, 64 to 64 channels, 54 x 54, batch 8": filter, channels, image."""
         strides = {self.stride_h, self.stride_w}
         stride = "" if strides == {1} else f", stride {' x '.join(map(str, sorted(strides)))}"
         filter = f"{self.r} x {self.s}, {self.c} to {self.k} channels"
@@ -122,12 +123,12 @@ class Conv(Problem):
 
     @property
     def first_layer(self) -> bool:
-        """Whether the images are the network's own input: 3 channels or fewer.
+        """Whether the images are the input of a network: 3 channels or fewer.
 
-        The published training sheets print N/A for the backward pass to the data of exactly
-        these, "since they are typically the input layers of a neural network": a picture has
-        three colours or one, a spectrogram one channel, and no layer's output that few. (Some
-        sheets of 2017 and 2018 print a figure there all the same.)
+        The published training sheets print N/A for the backward pass to the data of exactly these
+        problems, "since they are typically the input layers of a neural network": a picture has
+        three colours or one, a spectrogram one channel, and outputs of layers have more. (Some
+        sheets of 2017 and 2018 nevertheless print a figure.)
         """
         return self.c <= 3
 
@@ -137,22 +138,22 @@ class Conv(Problem):
 
         P are the rows of the output and Q its columns, as cuDNN and CUTLASS name them.
 
-        The three passes are forward, backward to the data and backward to the weights. The
-        count is the direct method's, also where an algorithm needs fewer operations.
+        The three passes are forward, backward to the data and backward to the weights. The count is
+        that of the direct method, also for algorithms that need fewer operations.
         """
         return 2 * self.p * self.q * self.n * self.k * self.c * self.r * self.s
 
     @property
     def items(self) -> int:
-        """n, the images of the batch."""
+        """n, the number of images in the batch."""
         return self.n
 
     @property
     def fast_factor(self) -> float:
         """FAST_ALGORITHM for filters larger than 1 x 1.
 
-        For 1 x 1 filters all outputs over those that see the image: products with the zeros of the
-        padding can be left out.
+        For 1 x 1 filters it is the number of all outputs divided by that of outputs inside the
+        image, since products with the zeros of the padding can be left out.
         """
         if self.r * self.s > 1:
             return FAST_ALGORITHM
@@ -189,5 +190,6 @@ class Conv(Problem):
 
 
 def _inside(size: int, pad: int, stride: int, outputs: int) -> int:
-    """Return how many outputs along one axis see the image through a filter of 1, not padding."""
+    """Return the number of outputs along one axis that a filter of size 1 takes from the image and
+    not from the padding."""
     return sum(0 <= stride * place - pad < size for place in range(outputs))

@@ -33,17 +33,17 @@ class CrossEntropy(MemoryBound):
 
     @property
     def id(self) -> str:
-        """Like cross_entropy_tokens16384_vocabulary4096."""
+        """Id such as cross_entropy_tokens16384_vocabulary4096."""
         return f"cross_entropy_tokens{self.tokens}_vocabulary{self.vocabulary}"
 
     @property
     def title(self) -> str:
-        """Like "cross-entropy 16384 tokens, 4096 classes"."""
+        """Title such as "cross-entropy 16384 tokens, 4096 classes"."""
         return f"cross-entropy {self.tokens} tokens, {self.vocabulary} classes"
 
     @property
     def items(self) -> int:
-        """The tokens."""
+        """Number of tokens."""
         return self.tokens
 
     def work(self, operation: str) -> float:

@@ -1,4 +1,4 @@
-"""Embedding: rows of a table, looked up by the tokens' numbers."""
+"""Embedding: rows of a table, looked up by the numbers of tokens."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,17 +35,17 @@ class Embedding(MemoryBound):
 
     @property
     def id(self) -> str:
-        """Like embedding_tokens16384_vocabulary1024_size768."""
+        """Id such as embedding_tokens16384_vocabulary1024_size768."""
         return f"embedding_tokens{self.tokens}_vocabulary{self.vocabulary}_size{self.size}"
 
     @property
     def title(self) -> str:
-        """Like "embedding of 16384 tokens, table 1024 x 768"."""
+        """Title such as "embedding of 16384 tokens, table 1024 x 768"."""
         return f"embedding of {self.tokens} tokens, table {self.vocabulary} x {self.size}"
 
     @property
     def items(self) -> int:
-        """The tokens."""
+        """Number of tokens."""
         return self.tokens
 
     def work(self, operation: str) -> float:
@@ -53,8 +53,8 @@ class Embedding(MemoryBound):
         return self.tokens * self.size if operation == "backward" else 0
 
     def moved(self, operation: str) -> Moved:
-        """Forward: as many rows read as there are tokens, or all if they are fewer, the output
-        written. Backward: its gradient read, that of the table written whole. And the indices."""
+        """Forward: a row read for each token, at most all rows, and the output written. Backward:
+        the output's gradient read and that of the whole table written. Both read the indices."""
         output, table = self.tokens * self.size, self.vocabulary * self.size
         indices = self.tokens * INDEX_BYTES
         if operation == "backward":

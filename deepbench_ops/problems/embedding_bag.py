@@ -37,19 +37,19 @@ class EmbeddingBag(MemoryBound):
 
     @property
     def id(self) -> str:
-        """Like embedding_bag_bags8192_pooling2_table39060_size128."""
+        """Id such as embedding_bag_bags8192_pooling2_table39060_size128."""
         lookups = f"bags{self.bags}_pooling{self.pooling}"
         return f"embedding_bag_{lookups}_table{self.table}_size{self.size}"
 
     @property
     def title(self) -> str:
-        """Like "embedding bag 8192 sums of 2 rows, table 39060 x 128"."""
+        """Title such as "embedding bag 8192 sums of 2 rows, table 39060 x 128"."""
         lookups = f"{self.bags} sums of {self.pooling} rows"
         return f"embedding bag {lookups}, table {self.table} x {self.size}"
 
     @property
     def items(self) -> int:
-        """The bags, one for each sample."""
+        """Number of bags, one for each sample."""
         return self.bags
 
     def work(self, operation: str) -> float:
@@ -57,8 +57,8 @@ class EmbeddingBag(MemoryBound):
         return self.bags * self.pooling * self.size
 
     def moved(self, operation: str) -> Moved:
-        """Forward: as many rows read as are looked up, or all if they are fewer, the sums written.
-        Backward: their gradient read, that of the table written whole. And the indices."""
+        """Forward: a row read for each look-up, at most all rows, and the sums written. Backward: the
+        gradient of the sums read and that of the whole table written. Both read the indices."""
         sums, table = self.bags * self.size, self.table * self.size
         indices = self.bags * self.pooling * INDEX_BYTES
         if operation == "backward":

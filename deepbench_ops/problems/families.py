@@ -1,8 +1,8 @@
-"""The families of operations, found by their files.
+"""List of the families of operations, found by their files.
 
-A family is a module with one dataclass derived from `Problem`, and a CSV of its published problems
-with the same name next to it. This package has its own; other distributions name a package that
-holds such files by an entry point of the group `deepbench.families`.
+A family is a module with one dataclass derived from `Problem`, and a CSV file of its problems with
+the same name next to it. This package has the families of this project. Another distribution
+registers a package with such files by an entry point of the group `deepbench.families`.
 """
 
 import csv
@@ -19,21 +19,21 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.problem import SETS, Problem
 
 OWN_PACKAGE = __package__
-"""The package with this project's own families."""
+"""Package with the families of this project."""
 
 SEPARATOR = "; "
-"""Between the aliases of a line."""
+"""Text between the aliases of a line."""
 
 GROUP = "deepbench.families"
-"""Entry points whose value is a package of families; the name of an entry point is free."""
+"""Group of the entry points whose value is a package of families; their names do not matter."""
 
 NAME = re.compile("[a-z][a-z0-9_]*")
-"""Of a family: it becomes part of benchmark names, file names and addresses of pages."""
+"""Name of a family: it is part of the names of benchmarks, files and pages."""
 
 
 @dataclass(frozen=True)
 class Family:
-    """One family: its dataclass, the package of its files, and the distribution they came with."""
+    """One family: its dataclass, the package of its files, and the distribution of the package."""
 
     kind: type[Problem]
     package: str
@@ -41,19 +41,19 @@ class Family:
 
     @property
     def name(self) -> str:
-        """Like gemm."""
+        """Name of the family, such as gemm."""
         return self.kind.family
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
-        """The problems of its CSV, in the order of the file."""
+        """Problems of the family's CSV file, in the order of the file."""
         path = files(self.package).joinpath(f"{self.name}.csv")
         with path.open(encoding="utf-8") as lines:
             rows = csv.DictReader(lines)
             return tuple(self._problem(row, f"{path.name}, line {rows.line_num}") for row in rows)
 
     def _problem(self, row: Mapping[str, str], where: str) -> Problem:
-        """Return the problem of a row; DeepbenchError, saying where it stands, for a wrong one."""
+        """Return the problem of a row; raise DeepbenchError, with its place, for a wrong row."""
         try:
             made = problem_of_line(self.kind, row)
             known = re.fullmatch(self.kind.id_pattern, made.id)
@@ -68,10 +68,11 @@ class Family:
 
 @cache
 def found() -> tuple[Mapping[str, Family], tuple[str, ...]]:
-    """Return the families by name, in their order, and a line for each that cannot be used.
+    """Return the families by name, in the order of tables, and a message for each family of another
+    distribution that cannot be used.
 
-    Families of this project come first; another distribution's of the same name, or with ids that
-    one of them already means, is left out.
+    A family with the name of an earlier one, or with ids that could be those of an earlier one,
+    cannot be used; families of this project come first.
     """
     known: dict[str, Family] = {}
     faults: list[str] = []
@@ -103,10 +104,10 @@ def _of_plugin(point: EntryPoint) -> Iterator[Family]:
 
 
 def _kinds(package: str) -> Iterator[type[Problem]]:
-    """Yield the dataclass of each family whose files lie in a package.
+    """Yield the dataclass of each family in a package.
 
-    Raises DeepbenchError where a module next to a CSV declares no family of that name. A CSV
-    without a module is other data.
+    Raises DeepbenchError where the module next to a CSV file declares no family of that name. A CSV
+    file without a module is other data.
     """
     held = {entry.name for entry in files(package).iterdir()}
     for name in sorted(file.removesuffix(".csv") for file in held if file.endswith(".csv")):
@@ -130,7 +131,8 @@ def _kinds(package: str) -> Iterator[type[Problem]]:
 
 
 def _refuse_taken(family: Family, known: Mapping[str, Family]) -> None:
-    """Raise DeepbenchError for a name that another family has, or ids that could be another's."""
+    """Raise DeepbenchError for a name that another family has, or ids that could be those of
+    another."""
     for other in known.values():
         if family.name == other.name:
             raise DeepbenchError(
@@ -147,10 +149,10 @@ def _refuse_taken(family: Family, known: Mapping[str, Family]) -> None:
 
 
 def problem_of_line(kind: type[Problem], line: Mapping[str, str]) -> Problem:
-    """Return the problem that one line of a family's CSV describes.
+    """Return the problem that one line of a family's CSV file describes.
 
-    The line names the sizes of `kind`, how many rows each of `SETS` spends on it, and application,
-    source, note, aliases and timed. Columns of sizes that are missing have their default.
+    The line has the sizes of `kind`, the number of rows in each of `SETS`, and application, source,
+    note, aliases and timed. Sizes without a column have their default.
     """
     counts = {name: int(line.get(name) or 0) for name in SETS}
     sizes = {name: _value(kind, name, line[name]) for name in size_names(kind) if name in line}
@@ -182,7 +184,7 @@ READERS: Mapping[type, tuple[Callable[[str], bool | int | float], str]] = {
     int: (int, "a whole number"),
     float: (float, "a number"),
 }
-"""For each type of a size other than text: a function that reads it, and its name in messages."""
+"""Function that reads a size, and name of its type in messages, for each type other than text."""
 
 
 @cache
@@ -199,7 +201,7 @@ def size_description(kind: type[Problem], name: str) -> str:
 
 
 def _value(kind: type[Problem], name: str, text: str) -> bool | int | float | str:
-    """Return the value of a size; ValueError for a text that is not of the size's type."""
+    """Return the value of a size; raise ValueError for a text that is not of the size's type."""
     if size_types(kind)[name] not in READERS:
         return text
     read, wanted = READERS[size_types(kind)[name]]

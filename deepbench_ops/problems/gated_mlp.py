@@ -38,24 +38,24 @@ class GatedMlp(MemoryBound):
 
     @property
     def id(self) -> str:
-        """Like swiglu_tokens4096_hidden4096_intermediate11008."""
+        """Id such as swiglu_tokens4096_hidden4096_intermediate11008."""
         sizes = f"tokens{self.tokens}_hidden{self.hidden}_intermediate{self.intermediate}"
         return f"{self.activation}_{sizes}"
 
     @property
     def title(self) -> str:
-        """Like "SwiGLU MLP 4096 tokens, 4096 to 11008 and back"."""
+        """Title such as "SwiGLU MLP 4096 tokens, 4096 to 11008 and back"."""
         name = {"swiglu": "SwiGLU", "geglu": "GeGLU"}[self.activation]
         return f"{name} MLP {self.tokens} tokens, {self.hidden} to {self.intermediate} and back"
 
     @property
     def items(self) -> int:
-        """The tokens."""
+        """Number of tokens."""
         return self.tokens
 
     @property
     def parameters(self) -> int:
-        """Numbers in the three matrices."""
+        """Count of numbers in the three matrices."""
         return 3 * self.hidden * self.intermediate
 
     def work(self, operation: str) -> float:
@@ -64,8 +64,8 @@ class GatedMlp(MemoryBound):
         return (4 if operation == "backward" else 2) * self.tokens * self.parameters
 
     def moved(self, operation: str) -> Moved:
-        """Forward: x and the matrices read, y written. Backward: x, dy, the matrices and the two
-        products that forward leaves read, dx and three gradients written."""
+        """Forward: x and the matrices read, y written. Backward: x, dy, the matrices and two products
+        of the forward pass read, dx and three gradients written."""
         x = self.tokens * self.hidden
         if operation == "backward":
             left = 2 * self.tokens * self.intermediate

@@ -28,17 +28,17 @@ class Gelu(MemoryBound):
 
     @property
     def id(self) -> str:
-        """Like gelu_batch1024_columns1024."""
+        """Id such as gelu_batch1024_columns1024."""
         return f"gelu_batch{self.batch}_columns{self.columns}"
 
     @property
     def title(self) -> str:
-        """Like "GELU 1024 x 1024"."""
+        """Title such as "GELU 1024 x 1024"."""
         return f"GELU {self.batch} x {self.columns}"
 
     @property
     def items(self) -> int:
-        """The rows."""
+        """Number of rows."""
         return self.batch
 
     def work(self, operation: str) -> float:

@@ -13,14 +13,14 @@ PRODUCT_HEADERS = {
     "a transpose": "a_transposed",
     "b transpose": "b_transposed",
 }
-"""Sizes of a product by their header in workbooks."""
+"""Sizes of a product, by header in workbooks."""
 
 
 @dataclass(frozen=True)
 class Gemm(Problem):
-    """C (m x n) = op(A) (m x k) · op(B) (k x n) + C, column-major as BLAS sees it.
+    """C (m x n) = op(A) (m x k) · op(B) (k x n) + C, column-major as in BLAS.
 
-    With a_transposed the operand is stored as k x m, with b_transposed as n x k; op turns it.
+    With a_transposed A is stored as k x m, with b_transposed B as n x k; op transposes it.
     """
 
     family: ClassVar[str] = "gemm"
@@ -63,13 +63,13 @@ class Gemm(Problem):
 
     @property
     def id(self) -> str:
-        """Like m1760_n128_k1760_NN: the sizes, then N or T for A and for B."""
+        """Id such as m1760_n128_k1760_NN: the sizes, then N or T for A and for B."""
         turned = "NT"[self.a_transposed] + "NT"[self.b_transposed]
         return f"m{self.m}_n{self.n}_k{self.k}_{turned}"
 
     @property
     def title(self) -> str:
-        """Like "1760 x 128 x 1760, B transposed": m, n and k."""
+        """Title such as "1760 x 128 x 1760, B transposed": m, n and k."""
         turned = {
             "NN": "",
             "TN": ", A transposed",

@@ -29,7 +29,7 @@ class GroupedConv(Problem):
     totalled: ClassVar[tuple[str, ...]] = operations
     smallest: ClassVar[Mapping[str, int]] = {"pad": 0}
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        # The layer that ConvNeXt calls most, and the patches that its images enter by.
+        # The layer that ConvNeXt calls most, and the patches of its first layer.
         "modern": (
             "groups512_w14_h14_c512_n32_k512_r7_s7_pad3_stride1",
             "groups1_w224_h224_c3_n32_k128_r4_s4_pad0_stride4",
@@ -49,7 +49,7 @@ class GroupedConv(Problem):
 
     @property
     def id(self) -> str:
-        """Like groups512_w14_h14_c512_n32_k512_r7_s7_pad3_stride1."""
+        """Id such as groups512_w14_h14_c512_n32_k512_r7_s7_pad3_stride1."""
         return (
             f"groups{self.groups}_w{self.w}_h{self.h}_c{self.c}_n{self.n}_k{self.k}_r{self.r}"
             f"_s{self.s}_pad{self.pad}_stride{self.stride}"
@@ -57,7 +57,7 @@ class GroupedConv(Problem):
 
     @property
     def title(self) -> str:
-        """Like "depthwise convolution 7 x 7, 32 images of 14 x 14, 512 channels"."""
+        """Title such as "depthwise convolution 7 x 7, 32 images of 14 x 14, 512 channels"."""
         images = "1 image" if self.n == 1 else f"{self.n} images"
         seen = f"{self.r} x {self.s}, {images} of {self.h} x {self.w}"
         if self.groups == self.c == self.k:
@@ -66,14 +66,14 @@ class GroupedConv(Problem):
         return f"{kind} {seen}, {self.c} to {self.k} channels, stride {self.stride}"
 
     def impossible(self) -> str:
-        """Groups must divide both numbers of channels, and a filter must fit into the image."""
+        """Reason for groups that do not divide the channels, or a filter larger than the image."""
         if self.c % self.groups or self.k % self.groups:
             return f"{self.groups} groups do not divide {self.c} and {self.k} channels"
         return self.each.impossible()
 
     @cached_property
     def each(self) -> Conv:
-        """The convolution of one group."""
+        """Convolution of one group."""
         return Conv(
             self.w,
             self.h,
@@ -95,12 +95,12 @@ class GroupedConv(Problem):
 
     @property
     def items(self) -> int:
-        """n, the images."""
+        """n, the number of images."""
         return self.n
 
     @property
     def fast_factor(self) -> float:
-        """As of the convolution of one group."""
+        """Factor of the convolution of one group."""
         return self.each.fast_factor
 
     def traffic(self) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Products of the experts of a mixture: each group of rows has a matrix of its own."""
+"""Products of the experts of a mixture: each group of rows times its own matrix."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from deepbench_ops.problems.precision import precision
 from deepbench_ops.problems.problem import MODERN_SETS, Problem, computed
 
 SPLITS = ("balanced", "single", "skewed")
-"""How rows are divided: evenly, one row each for as many groups as there are rows, and unevenly."""
+"""Divisions of rows among groups: even, one row for each of some groups, and uneven."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class GroupedGemm(Problem):
     operations: ClassVar[tuple[str, ...]] = ("forward", "backward_input", "backward_weight")
     totalled: ClassVar[tuple[str, ...]] = operations
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        # Many small experts, for a prompt and for one token: the two ends of a mixture's work.
+        # Many small experts, for a prompt and for a single token.
         "modern": ("e128_m2048_n768_k2048_balanced", "e128_m8_n768_k2048_single"),
     }
     words: ClassVar[Mapping[str, tuple[str, ...]]] = {"split": SPLITS}
@@ -41,19 +41,19 @@ class GroupedGemm(Problem):
 
     @property
     def id(self) -> str:
-        """Like e128_m2048_n768_k2048_balanced."""
+        """Id such as e128_m2048_n768_k2048_balanced."""
         return f"e{self.groups}_m{self.m}_n{self.n}_k{self.k}_{self.split}"
 
     @property
     def title(self) -> str:
-        """Like "grouped product, 128 experts of 2048 to 768, 2048 rows, balanced"."""
+        """Title such as "grouped product, 128 experts of 2048 to 768, 2048 rows, balanced"."""
         rows = "1 row" if self.m == 1 else f"{self.m} rows"
         return (
             f"grouped product, {self.groups} experts of {self.k} to {self.n}, {rows}, {self.split}"
         )
 
     def impossible(self) -> str:
-        """A split must be known, and single rows need a group each."""
+        """Reason for an unknown split, or for more single rows than groups."""
         if self.split not in SPLITS:
             return f"no split is called {self.split}: write {', '.join(SPLITS)}"
         if self.split == "single" and self.m > self.groups:
@@ -64,10 +64,10 @@ class GroupedGemm(Problem):
     def loads(self) -> tuple[int, ...]:
         """m_i, the rows of each group.
 
-        balanced: rows / groups, the first groups one more where that is not whole. single: one row
-        for as many groups as there are rows, evenly spread over all. skewed: in proportion to
-        1 / (1 + place), rounded down, what is left to the first group; the groups with odd numbers
-        take the places of the second half, in which small loads become none.
+        balanced: rows / groups; if this is no whole number, the first groups have one row more.
+        single: m groups, evenly spread over all, have one row each. skewed: in proportion to
+        1 / (1 + place), rounded down, with the remaining rows in the first group. Groups with odd
+        numbers have the places of the second half, where small numbers of rows become 0.
         """
         groups, rows = self.groups, self.m
         if self.split == "balanced":
@@ -84,7 +84,7 @@ class GroupedGemm(Problem):
 
     @property
     def busy(self) -> int:
-        """Groups that have rows."""
+        """Number of groups with rows."""
         return sum(load > 0 for load in self.loads)
 
     @property
@@ -94,11 +94,11 @@ class GroupedGemm(Problem):
 
     @property
     def items(self) -> int:
-        """The rows: tokens, each once for every expert that it goes to."""
+        """Number of rows; a token has a row for every expert that it goes to."""
         return self.m
 
     def traffic(self) -> tuple[int, int]:
-        """x and the matrices of groups that have rows read once, y written once."""
+        """x and the matrices of groups with rows read once, y written once."""
         return self.m * self.k + self.busy * self.n * self.k, self.m * self.n
 
     def bytes_of(self, name: str, operation: str) -> float:

@@ -1,4 +1,4 @@
-"""From an id back to the problem: for sizes that a result names and no published list has."""
+"""Problem of an id, also for sizes that no published list has."""
 
 import re
 from typing import Any
@@ -12,15 +12,15 @@ from deepbench_ops.problems.suggestions import unknown
 
 
 def problem_of(family: str, id: str) -> Problem:
-    """Return the problem of that id, listed or not.
+    """Return the problem with this id, listed or not.
 
-    Raises DeepbenchError for what is no id at all, or names sizes that no kernel has.
+    Raises DeepbenchError for a text that is no id, and for sizes that no kernel can have.
     """
     return named(family).get(id) or read(family, id)
 
 
 def read(family: str, id: str) -> Problem:
-    """Return the problem whose sizes an id names, without a look at the lists.
+    """Return the problem with the sizes in an id, without use of the lists.
 
     Raises DeepbenchError as `problem_of` does.
     """

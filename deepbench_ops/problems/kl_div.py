@@ -1,4 +1,4 @@
-"""Kullback-Leibler divergence of predicted from wanted probabilities: the loss of distillation."""
+"""Kullback-Leibler divergence of predicted and target probabilities: the loss of distillation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from deepbench_ops.problems.memory_bound import MemoryBound, Moved
 class KlDiv(MemoryBound):
     """Mean over `tokens` of sum(t·(log t - x)), x a row of `vocabulary` log-probabilities.
 
-    t are the wanted probabilities. Backward: dx = -t·dy/tokens.
+    t are the target probabilities. Backward: dx = -t·dy/tokens.
     """
 
     family: ClassVar[str] = "kl_div"
@@ -30,17 +30,17 @@ class KlDiv(MemoryBound):
 
     @property
     def id(self) -> str:
-        """Like kl_div_tokens4096_vocabulary131072."""
+        """Id such as kl_div_tokens4096_vocabulary131072."""
         return f"kl_div_tokens{self.tokens}_vocabulary{self.vocabulary}"
 
     @property
     def title(self) -> str:
-        """Like "KL divergence 4096 tokens, 131072 classes"."""
+        """Title such as "KL divergence 4096 tokens, 131072 classes"."""
         return f"KL divergence {self.tokens} tokens, {self.vocabulary} classes"
 
     @property
     def items(self) -> int:
-        """The tokens."""
+        """Number of tokens."""
         return self.tokens
 
     def work(self, operation: str) -> float:

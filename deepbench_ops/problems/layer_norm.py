@@ -1,5 +1,5 @@
-"""LayerNorm: rows with their mean and variance taken out, times a weight, plus a bias
-(Ba, Kiros and Hinton, 2016)."""
+"""LayerNorm: rows normalised by mean and variance, times a weight, plus a bias (Ba, Kiros and
+Hinton, 2016)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,17 +26,17 @@ class LayerNorm(MemoryBound):
 
     @property
     def id(self) -> str:
-        """Like layer_norm_tokens4096_hidden1024."""
+        """Id such as layer_norm_tokens4096_hidden1024."""
         return f"layer_norm_tokens{self.tokens}_hidden{self.hidden}"
 
     @property
     def title(self) -> str:
-        """Like "LayerNorm 4096 x 1024"."""
+        """Title such as "LayerNorm 4096 x 1024"."""
         return f"LayerNorm {self.tokens} x {self.hidden}"
 
     @property
     def items(self) -> int:
-        """The rows, one for each token or pixel."""
+        """Number of rows, one for each token or pixel."""
         return self.tokens
 
     def work(self, operation: str) -> float:

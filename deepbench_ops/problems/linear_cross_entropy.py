@@ -1,4 +1,4 @@
-"""Cross-entropy together with the last linear layer: no logits need to be in memory as a whole."""
+"""Cross-entropy with the last linear layer: a kernel need not have all logits in memory."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from deepbench_ops.problems.memory_bound import INDEX_BYTES, MemoryBound, Moved
 class LinearCrossEntropy(MemoryBound):
     """Mean cross-entropy of the logits x·Wᵀ; x is `tokens` x `hidden`, W `vocabulary` x `hidden`.
 
-    forward and backward call the layer and the loss one after the other; fused_forward and
-    fused_backward are a framework's own operation that does both in pieces.
+    forward and backward call the layer and then the loss. fused_forward and fused_backward are a
+    framework's own operation, which does both in pieces.
     """
 
     family: ClassVar[str] = "linear_cross_entropy"
@@ -44,13 +44,13 @@ class LinearCrossEntropy(MemoryBound):
 
     @property
     def id(self) -> str:
-        """Like linear_cross_entropy_tokens4096_hidden4096_vocabulary128256."""
+        """Id such as linear_cross_entropy_tokens4096_hidden4096_vocabulary128256."""
         sizes = f"tokens{self.tokens}_hidden{self.hidden}_vocabulary{self.vocabulary}"
         return f"linear_cross_entropy_{sizes}"
 
     @property
     def title(self) -> str:
-        """Like "linear layer and cross-entropy 4096 tokens, 4096 inputs, 128256 classes"."""
+        """Title such as "linear layer and cross-entropy 4096 tokens, 4096 inputs, 128256 classes"."""
         return (
             f"linear layer and cross-entropy {self.tokens} tokens, {self.hidden} inputs,"
             f" {self.vocabulary} classes"
@@ -58,12 +58,14 @@ class LinearCrossEntropy(MemoryBound):
 
     @property
     def items(self) -> int:
-        """The tokens."""
+        """Number of tokens."""
         return self.tokens
 
     def work(self, operation: str) -> float:
-        """2·tokens·hidden·vocabulary forward, twice that backward, the products of dx and dW;
-        making the logits again, as fused operations do, is not counted, nor is the loss."""
+        """2·tokens·hidden·vocabulary forward, and twice that backward for the products of dx and dW.
+
+        The loss does not count, nor do logits that fused operations compute again.
+        """
         product = 2 * self.tokens * self.hidden * self.vocabulary
         return (2 if operation.endswith("backward") else 1) * product
 

@@ -22,7 +22,7 @@ class LinearLayer(Problem):
     operations: ClassVar[tuple[str, ...]] = ("forward", "backward_input", "backward_weight")
     precisions: ClassVar[tuple[str, ...]] = ("float32", "tf32", "bfloat16", "float16")
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        # One token reads each weight once: bandwidth. 128 tokens: arithmetic.
+        # One token, which is limited by bandwidth; 128 tokens, which are limited by arithmetic.
         "modern": ("linear_m1_n28672_k4096", "linear_m128_n6144_k4096"),
     }
 
@@ -33,24 +33,24 @@ class LinearLayer(Problem):
 
     @property
     def id(self) -> str:
-        """Like linear_m128_n6144_k4096, with _bias at the end of a layer that has one."""
+        """Id such as linear_m128_n6144_k4096, with _bias at the end for a layer with a bias."""
         return f"linear_m{self.m}_n{self.n}_k{self.k}{'_bias' if self.bias else ''}"
 
     @property
     def title(self) -> str:
-        """Like "linear layer of 4096 inputs, 6144 outputs, 128 tokens"."""
+        """Title such as "linear layer of 4096 inputs, 6144 outputs, 128 tokens"."""
         bias = ", bias" if self.bias else ""
         return f"linear layer of {self.k} inputs, {self.n} outputs, {self.m} tokens{bias}"
 
     @property
     def flops(self) -> int:
-        """2mnk, of each of the three operations; adding the bias, or up its gradient, is not
-        counted."""
+        """2mnk for each of the three operations. Additions of the bias, and for its gradient, do not
+        count."""
         return 2 * self.m * self.n * self.k
 
     @property
     def items(self) -> int:
-        """m, the tokens."""
+        """m, the number of tokens."""
         return self.m
 
     def traffic(self) -> tuple[int, int]:

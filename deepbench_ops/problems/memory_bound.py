@@ -1,8 +1,8 @@
-"""Problems whose time is that of memory: FLOPs and bytes of each operation by a formula of its own.
+"""Problems that are limited by memory, with formulas for the FLOPs and bytes of each operation.
 
-Bytes are those of every operand read once and every result written once. Numbers that a forward
-pass leaves for a backward pass and that the backward pass can make again from its other operands
-at no more traffic, such as the mean of a row, are not counted.
+Bytes are those of every operand read once and every result written once. Values of a forward pass
+that the backward pass can compute again from its other operands without more traffic, such as the
+mean of a row, do not count.
 """
 
 from abc import abstractmethod
@@ -13,11 +13,11 @@ from deepbench_ops.problems.precision import precision
 from deepbench_ops.problems.problem import MODERN_SETS, Problem, compared
 
 INDEX_BYTES = 4
-"""Bytes of an index: 32 bits hold every table here. Some frameworks take 64 bits."""
+"""Bytes of an index: 32 bits are enough for every table. Some frameworks use 64 bits."""
 
 
 class Moved(NamedTuple):
-    """Least traffic of one operation: elements of the precision, and bytes of all else."""
+    """Least traffic of one operation: elements of the precision, and bytes of everything else."""
 
     read: float
     written: float
@@ -41,11 +41,11 @@ class MemoryBound(Problem):
 
     @property
     def flops(self) -> float:
-        """The work of the first operation."""
+        """FLOPs of the first operation."""
         return self.work(self.operations[0])
 
     def flops_of(self, operation: str) -> float:
-        """The work of one of the `operations`; 0 of what is not compared."""
+        """FLOPs of one of the `operations`; 0 for operations that are not compared."""
         return self.work(operation) if compared(operation) else 0
 
     def traffic(self) -> tuple[float, float]:
@@ -57,7 +57,7 @@ class MemoryBound(Problem):
         return self.bytes_of(name, self.operations[0])
 
     def bytes_of(self, name: str, operation: str) -> float:
-        """Bytes of one of the `operations`; of a first call, those of the first."""
+        """Bytes of one of the `operations`; a first call has those of the first operation."""
         weight = precision(name)
         known = operation if operation in self.operations else self.operations[0]
         read, written, other = self.moved(known)

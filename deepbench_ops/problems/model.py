@@ -1,4 +1,4 @@
-"""Whole models of the published tables and of today: a network, and its inputs at once."""
+"""Whole models of the published tables and of today: a network and a number of inputs."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -15,24 +15,26 @@ from deepbench_ops.problems.suggestions import unknown
 
 @dataclass(frozen=True)
 class NetworkSize:
-    """One line of networks.csv, about one network; made by scripts/make_model_tables.py.
+    """Sizes of one network: a line of networks.csv, written by scripts/make_model_tables.py.
 
-    item: what a throughput counts: images, sentences, tokens. items: how many of these an input
-    holds: 128 of a prompt of 128 tokens, 1 of a picture. Below, "per item" is per input.
-    parameters: all there are. dense: those
-    that every forward pass reads, which leaves out tables where it looks up some rows. flops:
-    floating-point operations of the forward pass per item, a multiply-add counting two, of
-    products and convolutions alone; flops_once: those of a batch in addition, however many items it
-    has. reads, writes: numbers that go in (rows looked up included) and come out per item;
-    reads_once: rows that are looked up once for all items. kept: numbers per item that training
-    keeps for the backward pass. states: numbers per parameter that the optimiser remembers. note:
-    what it is where its table leaves that open. trained: parameters that training makes a whole
-    gradient of, tables included unless their gradients are sparse. sparse: numbers per item of such
-    a gradient. live: numbers per item that inference has at once at most, with what goes in;
-    integers of eight bytes count two. step, step_once: FLOPs of forward and backward pass per item,
-    and those of a batch in addition: the gradients of the inputs and of the weights cost as much as
-    the forward pass each; the gradient of the network's input is not needed. Where a mask is
-    causal, pairs of a query and a key that it hides are in none of the FLOPs.
+    item: unit of throughput: images, sentences or tokens. items: number of these in an input: 128
+    for a prompt of 128 tokens, 1 for a picture. In what follows, "per item" means per input.
+
+    parameters: number of all parameters. dense: number of those that every forward pass reads,
+    without tables in which it looks up rows. trained: number of parameters with a dense gradient.
+    states: numbers of optimiser state per parameter. sparse: numbers per item in sparse gradients.
+
+    flops: floating-point operations of the forward pass per item, two for a multiply-add, of
+    products and convolutions only; flops_once: further ones of a batch that do not depend on its
+    items. step, step_once: the same for forward and backward pass together. The gradients of the
+    inputs and of the weights of a layer take as many as its forward pass each; the gradient of the
+    network's input is not computed. Pairs that a causal mask hides do not count.
+
+    reads, writes: input numbers (with looked-up rows) and output numbers per item; reads_once: rows
+    that are looked up once for all items. kept: numbers per item that training keeps for the
+    backward pass. live: largest count of numbers per item that inference has in memory at the same
+    time, with the input; integers of eight bytes count two. note: what was decided where the table
+    leaves it open.
     """
 
     name: str
@@ -57,12 +59,12 @@ class NetworkSize:
 
 @dataclass(frozen=True)
 class Model(Problem):
-    """A network on `batch` inputs, on each of `threads` threads at once where it is inference.
+    """A network on `batch` inputs; in inference on each of `threads` threads at the same time.
 
-    Each thread works on a batch of its own, and the seconds are those of one batch: the time from
-    sending it to its answer. whole: False for the small twin that is checked.
+    Each thread has a batch of its own, and the seconds are those from the start of a batch to its
+    output. whole: False for the small twin that is checked.
 
-    Raises DeepbenchError for a name that is no network's.
+    Raises DeepbenchError for an unknown name of a network.
     """
 
     family: ClassVar[str] = "model"
@@ -90,9 +92,9 @@ class Model(Problem):
 
     @staticmethod
     def few(listed: Sequence[Problem]) -> Sequence[Problem]:
-        """Every network once: its smallest batch of more than one item, on one thread.
+        """Return every network once: its smallest batch of more than one item, on one thread.
 
-        A single item is taken where nothing else is listed; elsewhere it would be a latency.
+        A network that is listed with single items only has one item.
         """
         found: dict[str, Model] = {}
         for problem in listed:
@@ -109,54 +111,55 @@ class Model(Problem):
 
     @property
     def id(self) -> str:
-        """Like resnet50_b16_t12: the network, its batch, the threads where there are several."""
+        """Id such as resnet50_b16_t12: network, batch, and the number of threads if above 1."""
         small = "" if self.whole else "small_"
         together = f"_t{self.threads}" if self.threads > 1 else ""
         return f"{small}{self.name}_b{self.batch}{together}"
 
     @property
     def network(self) -> NetworkSize:
-        """Its sizes."""
+        """Sizes of the network."""
         return network_size(self.name)
 
     @property
     def flops(self) -> int:
-        """Those of the network's products and convolutions, forward, over all batches at once."""
+        """FLOPs of products and convolutions in the forward passes of all simultaneous batches."""
         return self.network.flops_once * self.threads + self.network.flops * self.inputs
 
     @property
     def inputs(self) -> int:
-        """Inputs of all batches at once: pictures, sentences, prompts."""
+        """Number of inputs (pictures, sentences, prompts) of all simultaneous batches."""
         return self.batch * self.threads
 
     @property
     def items(self) -> int:
-        """Images, sentences or tokens of all batches at once: over the seconds, the throughput."""
+        """Number of images, sentences or tokens of all simultaneous batches; divided by the seconds
+        it is the throughput."""
         return self.inputs * self.network.items
 
     def flops_of(self, operation: str) -> float:
-        """Of a training step those of both passes; what its optimiser does is not counted."""
+        """FLOPs of an operation: both passes of a training step, without those of the optimiser."""
         if not _trains(operation):
             return super().flops_of(operation)
         return float(self.network.step_once * self.threads + self.network.step * self.inputs)
 
     @property
     def fast_factor(self) -> float:
-        """That of convolutions with filters larger than 1 x 1, which networks hold."""
+        """Factor of convolutions with filters larger than 1 x 1, which networks contain."""
         return FAST_ALGORITHM
 
     def traffic(self) -> tuple[int, int]:
-        """Weights once, what is given and looked up once; what comes out once."""
+        """Weights, inputs and looked-up rows read once, outputs written once."""
         size = self.network
         read = size.dense + size.reads_once + size.reads * self.inputs
         return read, size.writes * self.inputs
 
     def bytes_of(self, name: str, operation: str) -> float:
-        """A training step moves weights, gradients and what the optimiser remembers as well.
+        """Bytes of an operation; a training step also moves gradients and optimiser state.
 
-        Weights are read forward and backward; each, its gradient and what is remembered of it is
-        read and written by the optimiser, in float32 whatever the products are made in: of a table
-        all of it, or the rows that were looked up where its gradient is sparse.
+        Forward and backward pass each read the weights. The optimiser reads and writes weights,
+        gradients and state, in float32 for every type of products: whole tables, or only the
+        looked-up rows for tables with sparse gradients.
         """
         bytes_of_forward = self.bytes(name)
         if not _trains(operation):
@@ -171,7 +174,7 @@ def _trains(operation: str) -> bool:
 
 
 def network_size(name: str) -> NetworkSize:
-    """The sizes of the network of that name; DeepbenchError, naming the nearest, if none is."""
+    """Return the sizes of a network; raise DeepbenchError with similar names if none exists."""
     known = network_sizes()
     if name not in known:
         raise unknown("model", name, known)
@@ -180,7 +183,7 @@ def network_size(name: str) -> NetworkSize:
 
 @cache
 def network_sizes() -> Mapping[str, NetworkSize]:
-    """All networks by name, in the order of networks.csv."""
+    """Return all networks by name, in the order of networks.csv."""
     path = files(__package__).joinpath("networks.csv")
     with path.open(encoding="utf-8") as lines:
         found = [_from_line(line) for line in csv.DictReader(lines)]

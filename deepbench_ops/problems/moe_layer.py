@@ -8,16 +8,16 @@ from deepbench_ops.problems.precision import precision
 from deepbench_ops.problems.problem import MODERN_SETS, Problem
 
 MATRICES = {"swiglu": 3, "relu2": 2}
-"""Matrices of an expert by its activation: gate, up and down, or up and down."""
+"""Number of matrices of an expert, by activation: gate, up and down, or up and down."""
 
 
 @dataclass(frozen=True)
 class MoeLayer(Problem):
     """y = Σ over the chosen experts e of p_e · W2_e·f(W1_e·x), for each of `tokens` vectors x.
 
-    The router's logits are x·Wᵣᵀ; the `top_k` largest are chosen, and p is the softmax of these
-    alone, which is the softmax of all, divided by the sum of the chosen. activation: swiglu, with f
-    = silu(gate)·up, or relu2, with f = max(up, 0)².
+    The router's logits are x·Wᵣᵀ. The experts with the `top_k` largest logits are chosen, and p is
+    the softmax of these logits. activation: swiglu, with f = silu(gate)·up, or relu2, with
+    f = max(up, 0)².
     """
 
     family: ClassVar[str] = "moe_layer"
@@ -30,7 +30,7 @@ class MoeLayer(Problem):
     operations: ClassVar[tuple[str, ...]] = ("forward", "backward")
     precisions: ClassVar[tuple[str, ...]] = ("float32", "bfloat16", "float16")
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        # A prompt, in which every expert has work, and one token, which reads top_k of them.
+        # A prompt, which uses every expert, and one token, which uses top_k experts.
         "modern": (
             "t128_e32_h2048_i768_top8_swiglu",
             "t1_e32_h2048_i768_top8_swiglu",
@@ -47,7 +47,7 @@ class MoeLayer(Problem):
 
     @property
     def id(self) -> str:
-        """Like t128_e128_h2048_i768_top8_swiglu."""
+        """Id such as t128_e128_h2048_i768_top8_swiglu."""
         return (
             f"t{self.tokens}_e{self.experts}_h{self.hidden}_i{self.intermediate}_top{self.top_k}"
             f"_{self.activation}"
@@ -55,7 +55,7 @@ class MoeLayer(Problem):
 
     @property
     def title(self) -> str:
-        """Like "mixture of experts, 8 of 128 of 2048 by 768, swiglu, 128 tokens"."""
+        """Title such as "mixture of experts, 8 of 128 of 2048 by 768, swiglu, 128 tokens"."""
         tokens = "1 token" if self.tokens == 1 else f"{self.tokens} tokens"
         return (
             f"mixture of experts, {self.top_k} of {self.experts} of {self.hidden} by"
@@ -63,7 +63,7 @@ class MoeLayer(Problem):
         )
 
     def impossible(self) -> str:
-        """A token cannot go to more experts than there are, and the activation must be known."""
+        """Reason for more chosen experts than there are, or for an unknown activation."""
         if self.top_k > self.experts:
             return f"top-k {self.top_k} is above the number of experts, {self.experts}"
         if self.activation not in MATRICES:
@@ -74,23 +74,23 @@ class MoeLayer(Problem):
     def flops(self) -> int:
         """2·tokens·(hidden·experts + top_k·matrices·hidden·intermediate).
 
-        The router's product and those of the chosen experts; softmax, activation and the weighted
-        sum are not counted.
+        These are the products of the router and of the chosen experts. Softmax, activation and
+        weighted sum do not count.
         """
         return 2 * self.tokens * (self.hidden * self.experts + self.top_k * self._expert)
 
     def flops_of(self, operation: str) -> float:
-        """Backward twice the forward pass: each product has two gradients."""
+        """FLOPs of an operation; backward has twice those of forward: two gradients per product."""
         return 2 * self.flops if operation == "backward" else super().flops_of(operation)
 
     @property
     def items(self) -> int:
-        """The tokens."""
+        """Number of tokens."""
         return self.tokens
 
     @property
     def busy(self) -> float:
-        """Experts that some token is expected to choose: E·(1 - (1 - top_k/E)^tokens)."""
+        """Expected number of experts that at least one token chooses, E·(1 - (1 - top_k/E)^tokens)."""
         missed = (1 - self.top_k / self.experts) ** self.tokens
         return self.experts * (1 - missed)
 
@@ -101,16 +101,16 @@ class MoeLayer(Problem):
 
     @property
     def _expert(self) -> int:
-        """Numbers in the matrices of an expert."""
+        """Count of numbers in the matrices of an expert."""
         return MATRICES[self.activation] * self.hidden * self.intermediate
 
     def bytes(self, name: str) -> float:
-        """Bytes of `traffic`, to a whole number."""
+        """Bytes of `traffic`, rounded to a whole number."""
         return self._rounded(name, *self.traffic())
 
     def bytes_of(self, name: str, operation: str) -> float:
-        """Backward: x, dy, the matrices of the forward pass and the products that it leaves inside
-        the experts read; dx and the gradients of the router and of all experts written."""
+        """Bytes of an operation. Backward: x, dy, the matrices, and the products inside the experts
+        from the forward pass read; dx and the gradients of router and experts written."""
         if operation != "backward":
             return self.bytes(name)
         read, x = self.traffic()

@@ -11,13 +11,13 @@ NEWTON_SCHULZ_STEPS = 5
 
 @dataclass(frozen=True)
 class OptimizerStep(MemoryBound):
-    """One step over `tensors` tensors of `height` x `width`, vectors where there is one row.
+    """One step over `tensors` tensors of `height` x `width`; those of height 1 are vectors.
 
     sgd: m = 0.9·m + g; p = p - lr·m. adamw: Loshchilov and Hutter, 2017, with betas 0.9 and 0.999.
-    muon: Jordan et al., 2024, the momentum made orthogonal by Newton-Schulz steps in bfloat16.
+    muon: Jordan et al., 2024, whose momentum is made orthogonal by Newton-Schulz steps in bfloat16.
 
-    step is the framework's default way; foreach_step and fused_step are its ways that handle all
-    tensors in a call for each operation, and in a single one.
+    step is the framework's default form. foreach_step does each elementary operation for all
+    tensors in one call, and fused_step does the whole step in one call.
     """
 
     family: ClassVar[str] = "optimizer_step"
@@ -42,24 +42,24 @@ class OptimizerStep(MemoryBound):
 
     @property
     def id(self) -> str:
-        """Like adamw_tensors100_1x100000."""
+        """Id such as adamw_tensors100_1x100000."""
         return f"{self.algorithm}_tensors{self.tensors}_{self.height}x{self.width}"
 
     @property
     def title(self) -> str:
-        """Like "AdamW step, 100 tensors of 100000"."""
+        """Title such as "AdamW step, 100 tensors of 100000"."""
         name = {"sgd": "SGD", "adamw": "AdamW", "muon": "Muon"}[self.algorithm]
         shape = f"{self.height} x {self.width}" if self.height > 1 else str(self.width)
         return f"{name} step, {self.tensors} tensors of {shape}"
 
     @property
     def parameters(self) -> int:
-        """Numbers in all tensors."""
+        """Count of numbers in all tensors."""
         return self.tensors * self.height * self.width
 
     @property
     def items(self) -> int:
-        """The parameters."""
+        """Number of parameters."""
         return self.parameters
 
     def impossible(self) -> str:
@@ -79,6 +79,7 @@ class OptimizerStep(MemoryBound):
         return self.tensors * products + 9 * self.parameters
 
     def moved(self, operation: str) -> Moved:
-        """Gradient, parameter and state (one tensor, two of adamw) read; the latter two written."""
+        """Gradients, parameters and state read, parameters and state written; the state is one
+        tensor for each parameter tensor, two for adamw."""
         changed = 3 if self.algorithm == "adamw" else 2
         return Moved((1 + changed) * self.parameters, changed * self.parameters)

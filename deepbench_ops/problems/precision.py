@@ -4,10 +4,10 @@ A precision says how numbers are stored, multiplied and added: `float16` is 16-b
 in 32 bits, `int8` is 8-bit products added into 32-bit integers, `tf32` is float32 in memory with a
 19-bit multiplier.
 
-Names of two parts, such as `bfloat16_int4`, are those of the activations and of the weights:
-weights are widened to the activations' type, products are made in that and added in float32. The
-names that end with `row` and `block` say how many values share a scale. A scale is no element of
-any type here: its bytes are counted by the problem that has it (`Problem.bytes`).
+Names of two parts, such as `bfloat16_int4`, are the types of the activations and of the weights:
+weights are widened to the type of the activations, multiplied in this type and added in float32.
+Names that end with `row` and `block` say which values share a scale. Scales are no elements: their
+bytes are counted by the problem that has them (`Problem.bytes`).
 
 | name | activations | weights | scales | products, sums | result |
 |---|---|---|---|---|---|
@@ -29,11 +29,11 @@ from deepbench_ops.problems.suggestions import unknown
 
 @dataclass(frozen=True)
 class Precision:
-    """Bytes of one input element, output element and weight, and the types that they have.
+    """Bytes of one input element, output element and weight, and their types.
 
-    weights: bytes of a weight, where it is another type than the other inputs. result: the
-    precision that results are stored in, and unquantised operands drawn in; "" for itself.
-    product: the precision whose peak is the kernel's; "" for itself.
+    weights: bytes of a weight, if its type is another than that of the other inputs. result:
+    precision of stored results and of drawn operands that are not quantised; "" for itself.
+    product: precision whose peak limits the kernel; "" for itself.
     """
 
     name: str
@@ -69,10 +69,10 @@ TABLE = {
     )
 }
 PRECISIONS = ("float32", "tf32", "bfloat16", "float16", "int8")
-"""The precisions of a family that declares no others."""
+"""Precisions of a family that declares no others."""
 
 ALL_PRECISIONS = tuple(TABLE)
-"""Every precision that a result may name, but for MIXED."""
+"""All precisions that a result may have, except MIXED."""
 
 MIXED = "float32_mixed"
 """A precision of published sheets only: float32 operands that the library multiplies in 16
@@ -80,21 +80,21 @@ bits."""
 
 
 def precision(name: str) -> Precision:
-    """The precision of that name; DeepbenchError, naming the nearest, when there is none."""
+    """Return the precision of this name; raise DeepbenchError with similar names if none exists."""
     if name not in TABLE:
         raise unknown("precision", name, ALL_PRECISIONS)
     return TABLE[name]
 
 
 def result_type(name: str) -> str:
-    """The precision that results are stored in: of bfloat16_int4, bfloat16."""
+    """Return the precision of stored results, such as bfloat16 for bfloat16_int4."""
     return precision(name).result or name
 
 
 def multiplied(name: str) -> str:
-    """The precision that products are made in, whose peak is the kernel's: of MIXED, float16.
+    """Return the precision of the products, whose peak limits the kernel: float16 for MIXED.
 
-    Itself for a name that is in no table.
+    An unknown name is returned as it is.
     """
     if name == MIXED:
         return "float16"
@@ -102,13 +102,12 @@ def multiplied(name: str) -> str:
 
 
 def stored(name: str) -> str:
-    """The precision that operands lie in memory in, whose bytes are the kernel's: of MIXED,
-    float32."""
+    """Return the precision of operands in memory, which gives the bytes: float32 for MIXED."""
     return "float32" if name == MIXED else name
 
 
 def groups(names: tuple[str, ...] = PRECISIONS) -> tuple[tuple[str, ...], ...]:
-    """The names, those of equal weight together: their bytes and intensities are the same."""
+    """Return the names in groups with the same bytes per element, and so the same intensities."""
     found: dict[tuple[object, ...], list[str]] = {}
     for name in names:
         weight = precision(name)

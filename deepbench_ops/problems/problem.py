@@ -1,8 +1,8 @@
-"""Base class of the problems of all families: an id, the work, the traffic, the origin.
+"""Base class of the problems of all families: id, work, traffic and origin.
 
 A family is one dataclass derived from `Problem`. It adds its sizes and the formulas that follow
-from them, and declares how it is listed, timed and ranked. Nothing here knows of any framework: a
-problem says what to compute, never how.
+from them, and declares how it is listed, timed and ranked. A problem does not depend on any
+framework: it describes the computation and no implementation.
 """
 
 from abc import ABC, abstractmethod
@@ -13,34 +13,35 @@ from typing import ClassVar
 from deepbench_ops.problems.precision import PRECISIONS, precision
 
 DEEPBENCH_SETS = ("training", "inference_server", "inference_device")
-"""The sets of DeepBench's lists."""
+"""Sets of DeepBench's lists."""
 
 MODERN_SETS = ("modern", "modern_full")
-"""Sets of today's operations: those that two processor cores can run, and all."""
+"""Sets of today's operations: those that two processor cores can run, and all of them."""
 
 SETS = DEEPBENCH_SETS + MODERN_SETS
 
 INCLUDED: Mapping[str, tuple[str, ...]] = {"modern_full": ("modern",)}
-"""Sets that a set includes. Each problem is listed, and measured, in the smallest one alone."""
+"""Sets that a set includes. Each problem is listed and measured in the smallest set only."""
 
 FIRST_CALL = "first_call"
-"""An operation of every family: compile the forward pass and run it once. Frameworks that compile
-nothing have none."""
+"""Operation of every family that compiles the forward pass and runs it once. Frameworks that do not
+compile do not have it."""
 
 OPERATIONS_SUFFIX = "_operations"
-"""End of the name of an operation that times the parts of another one, each of them alone."""
+"""End of the name of an operation that times each part of another operation alone."""
 
 
 def computed(operation: str) -> str:
-    """Return the operation that has the same output: of a first call, the forward pass."""
+    """Return the operation that has the same output: the forward pass for a first call, the whole
+    operation for its parts."""
     return "forward" if operation == FIRST_CALL else operation.removesuffix(OPERATIONS_SUFFIX)
 
 
 def compared(operation: str) -> bool:
-    """Return whether its seconds say how fast a kernel is, and may be compared with others'.
+    """Return whether the seconds of an operation are the speed of a kernel and may be compared.
 
-    First calls, and operations of a model timed alone, have lines and verdicts of their own, and
-    are in no ratio, share of peak, summary or record.
+    First calls, and operations of a model that are timed alone, have their own lines and verdicts,
+    and are left out of ratios, shares of peaks, summaries and records.
     """
     return computed(operation) == operation
 
@@ -49,8 +50,8 @@ def compared(operation: str) -> bool:
 class Table:
     """One kind of table in DeepBench's workbooks.
 
-    title: as exports write it. start: beginning of published titles, in lower case. fixed: sizes
-    that all rows share.
+    title: title in exports. start: beginning of published titles, in lower case. fixed: sizes
+    that are the same in all rows.
     """
 
     title: str
@@ -62,8 +63,8 @@ class Table:
 class Sheets:
     """Tables of a family in workbooks. Headers are in lower case, without text in brackets.
 
-    sizes: fields of the problem by header. times: operations by header; where several headers mean
-    one operation, exports write the last.
+    sizes: fields of the problem by header. times: operations by header; exports use the last of
+    several headers with the same operation.
     """
 
     tables: tuple[Table, ...]
@@ -75,13 +76,13 @@ class Sheets:
 class Problem(ABC):
     """One distinct problem of the published lists.
 
-    application: where the kernel comes from, as the workbooks print it; several are joined
-        by "; ", none known is "".
-    source: the list that it was taken from, and the workbook that names the application.
-    note: what is odd about the published figures of this problem, "" for most.
-    sets: the sets that list it.
-    rows: how many rows each of these sets spends on it (two where a list repeats itself).
-    aliases: ids under which the published sheets print this same problem by a slip.
+    application: origin of the kernel as printed in the workbooks; several are joined by "; ", ""
+        if unknown.
+    source: list from which it was taken, and workbook with the application.
+    note: what is unusual about the published figures of this problem, "" for most.
+    sets: sets that list it.
+    rows: number of rows in each of these sets (two where a list repeats the problem).
+    aliases: wrong ids that the published sheets print for this problem.
     timed: those of `operations` that its benchmarks time; () for all of them.
 
     A family's sizes are its own fields, `m: Annotated[int, "rows of A"]` with a text for the help.
@@ -139,42 +140,42 @@ class Problem(ABC):
 
     @staticmethod
     def few(listed: "Sequence[Problem]") -> "Sequence[Problem]":
-        """The problems of a set that the family's own selections hold."""
+        """Return the problems of a set that are in the family's own selections."""
         return listed
 
     def impossible(self) -> str:
-        """Why no such problem can exist; "" where it can."""
+        """Reason why a problem of these sizes cannot exist; "" if it can."""
         return ""
 
     @property
     @abstractmethod
     def id(self) -> str:
-        """Short, readable, unique in its family, the same on every machine for ever."""
+        """Short, readable name, unique in its family; it never changes."""
 
     @property
     def title(self) -> str:
-        """The problem in words with its sizes, for a reader who does not know the ids."""
+        """The problem in words with its sizes, for readers who do not know the ids."""
         return self.id
 
     @property
     @abstractmethod
     def flops(self) -> float:
-        """Floating-point operations of one pass, a multiply-add counting two."""
+        """Floating-point operations of one pass; a multiply-add counts two."""
 
     @property
     @abstractmethod
     def items(self) -> int:
-        """The unit of throughput: the samples that one run handles."""
+        """Number of samples that one run processes, for throughput."""
 
     @abstractmethod
     def traffic(self) -> tuple[float, float]:
-        """Elements (of input type, of output type) that one pass cannot avoid moving."""
+        """Least number of elements (of input type, of output type) that one pass moves."""
 
     def bytes(self, name: str) -> float:
-        """Bytes that one pass cannot avoid moving at the precision of that name.
+        """Least number of bytes that one pass moves, at the precision `name`.
 
-        Every operand is read once and every result written once, as if the cache were
-        unlimited and empty: a lower bound, the denominator of `intensity`.
+        Every operand is read once and every result written once, as with an unlimited, empty cache.
+        This lower bound is the denominator of `intensity`.
         """
         weight = precision(name)
         inputs, outputs = self.traffic()
@@ -182,32 +183,33 @@ class Problem(ABC):
 
     @property
     def timed_operations(self) -> tuple[str, ...]:
-        """The operations that its benchmarks time."""
+        """Return the operations that the benchmarks of this problem time."""
         return self.timed or self.operations
 
     def flops_of(self, operation: str) -> float:
-        """Floating-point operations of one of the `operations`; 0 of what is not compared, which
-        has no rate."""
+        """Return the floating-point operations of one of the `operations`; 0 for operations that are
+        not compared, which have no rate."""
         return self.flops if compared(operation) else 0
 
     def bytes_of(self, name: str, operation: str) -> float:
-        """Bytes that one of the `operations` cannot avoid moving at the precision `name`."""
+        """Return the least number of bytes that one of the `operations` moves, at the precision
+        `name`."""
         return self.bytes(name)
 
     def amount_of_work(self, precision: str, operation: str) -> float:
-        """FLOPs of one of the `operations`, or its bytes where nothing is computed."""
+        """Return the FLOPs of one of the `operations`, or its bytes if it computes nothing."""
         return self.flops_of(operation) or self.bytes_of(precision, operation)
 
     @property
     def fast_factor(self) -> float:
-        """`flops` over the fewest operations that a known algorithm needs; 1 where it needs all."""
+        """`flops` divided by the fewest operations of any known algorithm; 1 if none needs fewer."""
         return 1.0
 
     def intensity(self, name: str) -> float:
-        """FLOP per byte at the precision of that name, the x-axis of a roofline."""
+        """Return the FLOPs per byte at the precision `name`, the x-axis of a roofline."""
         return self.flops / self.bytes(name)
 
     def sizes(self) -> dict[str, int | float | str | bool]:
-        """The family's own fields by name: the sizes, without what describes the origin."""
+        """Return the sizes by name: the family's own fields, without those about the origin."""
         described = {f.name for f in fields(Problem)}
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in described}

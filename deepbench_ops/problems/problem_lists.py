@@ -1,7 +1,7 @@
-"""The lists of problems that ship with the project: by family, by set, by id.
+"""The project's lists of problems: by family, by set, by id.
 
-scripts/make_problem_tables.py writes DeepBench's, scripts/make_model_tables.py those of models,
-scripts/make_modern_tables.py those of today's operations.
+scripts/make_problem_tables.py writes DeepBench's lists, scripts/make_model_tables.py those of
+models, and scripts/make_modern_tables.py those of today's operations.
 """
 
 from collections.abc import Mapping
@@ -21,11 +21,12 @@ FAMILIES = tuple(name for name, kind in TYPES.items() if not kind.whole_models)
 
 
 def load(family: str, set: str | None = None) -> tuple[Problem, ...]:
-    """The distinct problems of a family, or of one set and those that it includes, as first listed.
+    """Return the distinct problems of a family, or of one set and the sets that it includes, in the
+    order of the list.
 
-    Names may be written with dashes for underscores. DeepbenchError for an unknown family
-    or set; a family without problems in the set gives (). Problems that no set lists are left out:
-    see `published_only`.
+    Names may have dashes for underscores. Problems that no set lists are left out: see
+    `published_only`. A family without problems in the set gives (). Raises DeepbenchError for an
+    unknown family or set.
     """
     problems = tuple(problem for problem in _table(family_name(family)) if problem.sets)
     if set is None:
@@ -36,22 +37,23 @@ def load(family: str, set: str | None = None) -> tuple[Problem, ...]:
 
 
 def measured(family: str, set: str) -> tuple[Problem, ...]:
-    """The problems of a family that the benchmarks of a set measure: without included sets."""
+    """Return the problems of a family that the benchmarks of a set measure, without those of
+    included sets."""
     return tuple(problem for problem in load(family, set) if set_name(set) in problem.sets)
 
 
 def published_only(family: str) -> tuple[Problem, ...]:
-    """The problems of a family that result workbooks time and no list has.
+    """Return the problems of a family that are timed in result workbooks and are in no set.
 
-    They can be looked up by id like the others, and are in no set.
+    They can be found by id like the others.
     """
     return tuple(problem for problem in _table(family_name(family)) if not problem.sets)
 
 
 def find(family: str, id: str) -> Problem:
-    """The problem of that id, or the one that the published sheets print under it by a slip.
+    """Return the problem with this id or alias (a wrong id in the published sheets).
 
-    DeepbenchError, with the nearest ids, when the family has none.
+    Raises DeepbenchError, with similar ids, if the family has none.
     """
     by_id = named(family)
     if id not in by_id:
@@ -61,19 +63,19 @@ def find(family: str, id: str) -> Problem:
 
 @cache
 def named(family: str) -> Mapping[str, Problem]:
-    """The problems of a family by id, and by the ids that the sheets print by a slip."""
+    """Return the problems of a family by id and by alias."""
     problems = _table(family_name(family))
     by_id = {alias: problem for problem in problems for alias in problem.aliases}
     return by_id | {problem.id: problem for problem in problems}
 
 
 def family_name(name: str) -> str:
-    """The family's name as spelt in TYPES; DeepbenchError when there is none."""
+    """Return the name of a family as spelt in TYPES; raise DeepbenchError for an unknown one."""
     return _spelt("family", name, tuple(TYPES))
 
 
 def set_name(name: str) -> str:
-    """The set's name as spelt in SETS; DeepbenchError when there is none."""
+    """Return the name of a set as spelt in SETS; raise DeepbenchError for an unknown one."""
     return _spelt("set", name, SETS)
 
 
@@ -90,5 +92,5 @@ def _table(family: str) -> tuple[Problem, ...]:
 
 
 def size_names(family: str) -> tuple[str, ...]:
-    """The size fields of a family, in the order of its dataclass."""
+    """Return the names of a family's sizes, in the order of its dataclass."""
     return families.size_names(TYPES[family])

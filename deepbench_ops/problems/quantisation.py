@@ -1,4 +1,4 @@
-"""Quantising: numbers of 16 bits to codes of 8 or 4 bits and a scale for each block."""
+"""Quantisation: 16-bit numbers to codes of 8 or 4 bits and a scale for each block."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,19 +9,19 @@ from deepbench_ops.problems.problem import MODERN_SETS, Problem, computed
 
 WHOLE_ROW = 0
 BLOCKS = {"int8_row": WHOLE_ROW, "fp8_row": WHOLE_ROW, "fp8_block": 128, "mxfp8": 32, "mxfp4": 32}
-"""Numbers of a row that share a scale; WHOLE_ROW for all of them."""
+"""Count of numbers in a row that share a scale, by precision; WHOLE_ROW for all of them."""
 
 CODE_BYTES = {"int8_row": 1, "fp8_row": 1, "fp8_block": 1, "mxfp8": 1, "mxfp4": 0.5}
 SCALE_BYTES = {"int8_row": 4, "fp8_row": 4, "fp8_block": 4, "mxfp8": 1, "mxfp4": 1}
 
 FLOPS_EACH = {"forward": 3, "norm_forward": 7}
-"""Of each number: a comparison for the largest, a quotient, a rounding; and for the norm a square,
-its addition and two products."""
+"""FLOPs for each number, by operation: a comparison for the largest, a quotient and a rounding, and
+for the norm a square, its addition and two products."""
 
 
 @dataclass(frozen=True)
 class Quantisation(Problem):
-    """m rows of n numbers of bfloat16, to codes and scales; before that, RMSNorm, if asked for."""
+    """m rows of n bfloat16 numbers to codes and scales, in norm_forward after an RMSNorm."""
 
     family: ClassVar[str] = "quantisation"
     position: ClassVar[int] = 150
@@ -31,7 +31,7 @@ class Quantisation(Problem):
     operations: ClassVar[tuple[str, ...]] = ("forward", "norm_forward")
     """Quantise; normalise each row, multiply by a weight, and quantise."""
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        # One token's activations, which fit a cache, and a prompt's, which do not.
+        # The activations of one token, which fit into a cache, and of a prompt, which do not.
         "modern": ("rows16_columns4096", "rows512_columns2048"),
     }
 
@@ -40,12 +40,12 @@ class Quantisation(Problem):
 
     @property
     def id(self) -> str:
-        """Like rows1024_columns4096."""
+        """Id such as rows1024_columns4096."""
         return f"rows{self.m}_columns{self.n}"
 
     @property
     def title(self) -> str:
-        """Like "quantising 1024 rows of 4096"."""
+        """Title such as "quantising 1024 rows of 4096"."""
         return f"quantising {self.m} {'row' if self.m == 1 else 'rows'} of {self.n}"
 
     @property
@@ -59,7 +59,7 @@ class Quantisation(Problem):
 
     @property
     def items(self) -> int:
-        """m, the rows."""
+        """m, the number of rows."""
         return self.m
 
     def traffic(self) -> tuple[int, int]:
@@ -67,7 +67,7 @@ class Quantisation(Problem):
         return self.m * self.n, self.m * self.n
 
     def bytes(self, name: str) -> float:
-        """As `bytes_of` of the first operation."""
+        """Bytes of the first operation; see `bytes_of`."""
         return self.bytes_of(name, "forward")
 
     def bytes_of(self, name: str, operation: str) -> float:

@@ -23,8 +23,8 @@ EXPONENT_BYTES = 1
 class QuantisedLinear(Problem):
     """y (m x n) = x (m x k) · Wᵀ (W n x k), row-major: m tokens, n outputs, k inputs.
 
-    group: how many weights along k share a scale in the int4 precisions. The other precisions fix
-    that themselves.
+    group: number of weights along k that share a scale in the int4 precisions. In the other
+    precisions this number is fixed.
     """
 
     family: ClassVar[str] = "quantised_linear"
@@ -46,7 +46,7 @@ class QuantisedLinear(Problem):
     """The product by a kernel for quantised operands; the same product with the operands widened
     in every call; a framework's own layer that quantises the activations with one scale."""
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        # One token, where reading the weights is everything, and a batch of prompts.
+        # One token, whose time is that of reading the weights, and a batch of prompts.
         "modern": ("m1_n4096_k4096_g32", "m128_n4096_k7168_g32"),
     }
 
@@ -57,12 +57,12 @@ class QuantisedLinear(Problem):
 
     @property
     def id(self) -> str:
-        """Like m1_n1280_k8192_g32."""
+        """Id such as m1_n1280_k8192_g32."""
         return f"m{self.m}_n{self.n}_k{self.k}_g{self.group}"
 
     @property
     def title(self) -> str:
-        """Like "quantised linear layer, 1 token, 8192 to 1280, groups of 32"."""
+        """Title such as "quantised linear layer, 1 token, 8192 to 1280, groups of 32"."""
         tokens = "token" if self.m == 1 else "tokens"
         return (
             f"quantised linear layer, {self.m} {tokens}, {self.k} to {self.n}, groups of"
@@ -70,7 +70,7 @@ class QuantisedLinear(Problem):
         )
 
     def impossible(self) -> str:
-        """The groups must fill k."""
+        """Reason for groups that do not divide k."""
         fits = self.k % self.group == 0
         return "" if fits else f"the group size {self.group} does not divide k = {self.k}"
 
@@ -81,7 +81,7 @@ class QuantisedLinear(Problem):
 
     @property
     def items(self) -> int:
-        """m, the tokens."""
+        """m, the number of tokens."""
         return self.m
 
     def traffic(self) -> tuple[int, int]:
@@ -91,7 +91,7 @@ class QuantisedLinear(Problem):
     def bytes(self, name: str) -> float:
         """x, W and their scales read once, y written once.
 
-        Scales that the call makes (of the activations in int8_row) are not counted.
+        Scales that the call itself computes (of the activations in int8_row) do not count.
         """
         weight = precision(name)
         return (

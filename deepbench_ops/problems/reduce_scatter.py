@@ -11,7 +11,7 @@ from deepbench_ops.problems.collective import Collective
 class ReduceScatter(Collective):
     """A vector of `elements` numbers on each rank, summed; rank i ends with part i of the sum.
 
-    From one buffer into another. Sharded training sums its gradients so.
+    Input and output are different buffers. Sharded training sums its gradients in this way.
     """
 
     family: ClassVar[str] = "reduce_scatter"
@@ -21,13 +21,13 @@ class ReduceScatter(Collective):
     operations: ClassVar[tuple[str, ...]] = ("reduce",)
     totalled: ClassVar[tuple[str, ...]] = operations
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        # The time of 32,768 elements is that of meeting, the time of 4,194,304 that of copying.
+        # 32,768 elements show the latency of a call, 4,194,304 the speed of copying.
         "modern": ("reduce_scatter_n32768", "reduce_scatter_n4194304"),
     }
 
     @property
     def title(self) -> str:
-        """Like "4,194,304 elements of each rank, summed, a part of the sum to each rank"."""
+        """Title such as "4,194,304 elements of each rank, summed, a part of the sum to each rank"."""
         return f"{self.elements:,} elements of each rank, summed, a part of the sum to each rank"
 
     def bus_factor(self, ranks: int) -> float:

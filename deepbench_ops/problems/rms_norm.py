@@ -11,8 +11,8 @@ from deepbench_ops.problems.memory_bound import MemoryBound, Moved
 class RmsNorm(MemoryBound):
     """y = x / sqrt(mean(x²) + 1e-6) · w for each row of x, `tokens` x `hidden`.
 
-    kind: "rms_norm", or "add_rms_norm", where x is the sum of two operands and the sum is an output
-    as well, as between the layers of a decoder.
+    kind: "rms_norm", or "add_rms_norm", where x is the sum of two operands and is a second output,
+    as between the layers of a decoder.
     """
 
     family: ClassVar[str] = "rms_norm"
@@ -33,7 +33,7 @@ class RmsNorm(MemoryBound):
 
     @property
     def id(self) -> str:
-        """Like rms_norm_tokens2048_hidden4096."""
+        """Id such as rms_norm_tokens2048_hidden4096."""
         return f"{self.kind}_tokens{self.tokens}_hidden{self.hidden}"
 
     @property
@@ -43,12 +43,12 @@ class RmsNorm(MemoryBound):
 
     @property
     def title(self) -> str:
-        """Like "RMSNorm 2048 x 4096"."""
+        """Title such as "RMSNorm 2048 x 4096"."""
         return f"RMSNorm {self.tokens} x {self.hidden}{', residual added first' * self.added}"
 
     @property
     def items(self) -> int:
-        """The rows, one for each token."""
+        """Number of rows, one for each token."""
         return self.tokens
 
     def work(self, operation: str) -> float:

@@ -1,4 +1,4 @@
-"""Recurrent layers, their recurrent part only: the input products are made beforehand."""
+"""Recurrent layers: their recurrent part, with given input products, and a framework's own layer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Rnn(Problem):
     id_pattern: ClassVar[str] = (
         r"(?P<cell>vanilla|lstm|gru)_h(?P<hidden>\d+)_n(?P<batch>\d+)_t(?P<timesteps>\d+)"
     )
-    # The gradient of the weights was published from 2018 on only, and is in no total.
+    # The gradient of the weights was published only from 2018 on, and is in no total.
     totalled: ClassVar[tuple[str, ...]] = ("forward", "backward_data")
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "training": (
@@ -60,11 +60,11 @@ class Rnn(Problem):
         },
         times={
             "time forward": "forward",
-            # The programs of these years timed the way back through the steps and nothing else.
+            # The programs of these years timed only the backward pass through the steps.
             "time backward": "backward_data",
             "time backward wrt inputs": "backward_data",
             "time backward wrt weights": "backward_weights",
-            "time backward total": "backward",  # from here on in our exports alone
+            "time backward total": "backward",  # this and the following only in our exports
             "time fused forward": "fused_forward",
             "time fused backward": "fused_backward",
         },
@@ -82,18 +82,18 @@ class Rnn(Problem):
 
     @property
     def id(self) -> str:
-        """Like lstm_h1024_n64_t25: cell, hidden units, batch, time steps."""
+        """Id such as lstm_h1024_n64_t25: cell, hidden units, batch, time steps."""
         return f"{self.cell}_h{self.hidden}_n{self.batch}_t{self.timesteps}"
 
     @property
     def title(self) -> str:
-        """Like "LSTM of 1024, 25 steps, batch 128": cell, hidden units, timesteps."""
+        """Title such as "LSTM of 1024, 25 steps, batch 128": cell, hidden units, timesteps."""
         cell = "vanilla" if self.cell == "vanilla" else self.cell.upper()
         return f"{cell} of {self.hidden}, {self.timesteps} steps, batch {self.batch}"
 
     @property
     def gates(self) -> int:
-        """Recurrent products in a step: 1 for vanilla, 4 for lstm, 3 for gru."""
+        """Number of gates, each with a recurrent product: 1 for vanilla, 4 for lstm, 3 for gru."""
         return GATES[self.cell]
 
     @property
@@ -110,7 +110,7 @@ class Rnn(Problem):
         return self.batch * self.timesteps
 
     def traffic(self) -> tuple[int, int]:
-        """Forward: what a layer that keeps its weights and state on the chip must move.
+        """Forward: the least traffic of a layer that keeps its weights and state on the chip.
 
         Read once: the recurrent weights, the input products of every gate and step, the
         first hidden state (and the LSTM's first cell state). Written once: the hidden state
@@ -123,29 +123,29 @@ class Rnn(Problem):
         return read, self.timesteps * state + cell_state
 
     def flops_of(self, operation: str) -> float:
-        """`flops` for forward and backward, twice that for a vendor's layer.
+        """`flops` for forward and backward, twice that for a framework's own layer.
 
-        DeepBench counts a backward pass like a forward one. The real work is twice as much: the
-        gradient is carried back through each step, and each step adds to the weights' gradient.
+        DeepBench counts a backward pass like a forward pass. The real work is twice as much: each
+        step has a product for the gradient of the state and one for that of the weights.
 
-        A vendor's layer makes the input products too, 2·gates·T·N·(H·I + H²) operations, with
-        an input as wide as the layer (I = H) since the lists name none. Its backward pass is
-        counted like its forward one; it really multiplies half as much again, the gradient of
-        the input not being asked for.
+        A framework's own layer also computes the input products: 2·gates·T·N·(H·I + H²) operations,
+        with I = H, since the lists have no size of the input. Its backward pass counts like its
+        forward pass; it really multiplies 1.5 times as much, since the gradient of the input is not
+        computed.
         """
         return 2 * self.flops if operation.startswith("fused") else super().flops_of(operation)
 
     def bytes_of(self, name: str, operation: str) -> float:
-        """Every operand once and every result once, as for `bytes`; see `traffic` for forward.
+        """Bytes of every operand read once and every result written once; see `traffic` for forward.
 
-        backward: reads the weights, the gradient that arrives at every hidden state, and what
-        the forward pass kept of every step: the hidden states (of T+1 steps for vanilla, whose
-        ReLU shows in them), for the other cells the gates, the LSTM's cell states (T+1), the
-        GRU's recurrent product of the output gate. Writes the weights' gradient.
+        backward: reads the weights, the gradient of every hidden state, and values of every step of
+        the forward pass: the hidden states (of T+1 steps for vanilla, which show its ReLU), and for
+        the other cells the gates, the LSTM's cell states (T+1), and the GRU's recurrent product of
+        the output gate. It writes the gradient of the weights.
 
-        fused_forward: reads the layer's inputs in place of the input products, and the input
-        weights and both biases as well. fused_backward: as backward, with the inputs read and
-        the gradients of input weights and biases written as well.
+        fused_forward: reads the layer's inputs instead of the input products, and also the input
+        weights and both biases. fused_backward: as backward; it also reads the inputs and writes
+        the gradients of input weights and biases.
         """
         if computed(operation) == "forward":
             return self.bytes(name)

@@ -42,13 +42,13 @@ class Rope(MemoryBound):
 
     @property
     def id(self) -> str:
-        """Like rope_batch16_length1024_heads32_kv8_size128, with _start10240 where it is not 0."""
+        """Id such as rope_batch16_length1024_heads32_kv8_size128, with _start10240 for a start."""
         sizes = f"rope_batch{self.batch}_length{self.length}_heads{self.heads}_kv{self.kv_heads}"
         return f"{sizes}_size{self.size}" + (f"_start{self.start}" if self.start else "")
 
     @property
     def title(self) -> str:
-        """Like "RoPE 16 x 1024 tokens, 32 heads of 128, 8 KV heads"."""
+        """Title such as "RoPE 16 x 1024 tokens, 32 heads of 128, 8 KV heads"."""
         start = f", from position {self.start}" if self.start else ""
         return (
             f"RoPE {self.batch} x {self.length} tokens, {self.heads} heads of {self.size},"
@@ -57,7 +57,7 @@ class Rope(MemoryBound):
 
     @property
     def items(self) -> int:
-        """The tokens."""
+        """Number of tokens."""
         return self.batch * self.length
 
     def impossible(self) -> str:
@@ -72,13 +72,14 @@ class Rope(MemoryBound):
 
     @property
     def entries(self) -> int:
-        """Numbers of queries and keys."""
+        """Count of numbers in queries and keys."""
         return self.items * (self.heads + self.kv_heads) * self.size
 
     def work(self, operation: str) -> float:
-        """3 for each entry: of a pair four products and two sums. Backward turns it back."""
+        """3 for each entry: four products and two sums for a pair, forward and backward."""
         return 3 * self.entries
 
     def moved(self, operation: str) -> Moved:
-        """Queries, keys and both tables read, queries and keys written; of gradients alike."""
+        """Queries, keys and both tables read, queries and keys written; backward the same for their
+        gradients."""
         return Moved(self.entries + self.length * self.size, self.entries)

@@ -11,7 +11,8 @@ from deepbench_ops.problems.memory_bound import INDEX_BYTES, MemoryBound, Moved
 class Sampling(MemoryBound):
     """A random column for each of `batch` rows of `columns` probabilities.
 
-    It is drawn by its probability from the fewest most likely columns that hold `p` together.
+    It is drawn by probability among the smallest number of most likely columns whose probabilities
+    add up to `p`.
     """
 
     family: ClassVar[str] = "sampling"
@@ -29,22 +30,22 @@ class Sampling(MemoryBound):
 
     @property
     def id(self) -> str:
-        """Like top_p_batch32_columns128256_p0.95."""
+        """Id such as top_p_batch32_columns128256_p0.95."""
         return f"top_p_batch{self.batch}_columns{self.columns}_p{self.p:g}"
 
     @property
     def title(self) -> str:
-        """Like "top-p sampling of 32 x 128256, p 0.95"."""
+        """Title such as "top-p sampling of 32 x 128256, p 0.95"."""
         return f"top-p sampling of {self.batch} x {self.columns}, p {self.p:g}"
 
     @property
     def items(self) -> int:
-        """The rows, one token for each."""
+        """Number of rows, one for each token."""
         return self.batch
 
     def work(self, operation: str) -> float:
-        """2 for each probability: a comparison and a sum. Sorting, which frameworks do, is a way
-        and not part of the task."""
+        """2 for each probability: a comparison and a sum. Sorting does not count: frameworks do it,
+        but the task does not need it."""
         return 2 * self.batch * self.columns
 
     def moved(self, operation: str) -> Moved:

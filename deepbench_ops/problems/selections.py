@@ -1,9 +1,10 @@
 """Selections: named parts of the lists, for runs that would take too long with all problems.
 
-`headline` holds the problems that each family declares: of DeepBench's families those in the tables
-of its README, of today's operations about two each. Each set of the lists is a selection too. A
-family may declare others of its own: of whole models one batch of each network. A problem can be in
-two sets, and each is its own benchmark, so a selection holds pairs of set and problem.
+`headline` has the problems that each family declares: for DeepBench's families those in the tables
+of its README, for families of today about two each. Each set of the lists is a selection too. A
+family may declare further selections: whole models have one with one batch of each network. A
+problem can be in two sets, where it has two benchmarks, so a selection consists of pairs of set and
+problem.
 """
 
 import re
@@ -15,26 +16,27 @@ from deepbench_ops.problems.problem import FIRST_CALL, INCLUDED, OPERATIONS_SUFF
 from deepbench_ops.problems.problem_lists import FAMILIES, TYPES, family_name, find, load, set_name
 from deepbench_ops.problems.suggestions import unknown
 
-OF_A_FAMILY = {
+FAMILY_SELECTIONS = {
     name: (family, listed)
     for family, kind in TYPES.items()
     for name, listed in kind.selections.items()
 }
-"""Selections that a family declares for itself: the family, and the set that each is taken from."""
+"""Selections that a single family declares: the family, and the set of their problems."""
 
-SELECTIONS = ("headline", *(name.replace("_", "-") for name in SETS), *OF_A_FAMILY)
+SELECTIONS = ("headline", *(name.replace("_", "-") for name in SETS), *FAMILY_SELECTIONS)
 CLASSES = {name: name.title().replace("_", "") for name in SETS}
-"""The class of benchmarks of each set: Training, InferenceServer, ModernFull ..."""
+"""Class of the benchmarks of each set: Training, InferenceServer, ModernFull ..."""
 FUSED = "fused"
-"""How the names of operations begin that are a framework's own layers."""
+"""Beginning of the names of operations that are a framework's own layers."""
 NOTHING = "(?!)"
-"""The regular expression that picks no benchmark."""
+"""Regular expression that matches no benchmark."""
 
 
 class Selected(NamedTuple):
-    """One problem in a set that measures it; of an all-reduce, on these numbers of ranks.
+    """One problem in a set that measures it.
 
-    ranks: () for all there are, and for what runs in one process.
+    ranks: numbers of ranks of a collective operation; () for all of them, and for problems that run
+    in one process.
     """
 
     set: str
@@ -43,14 +45,14 @@ class Selected(NamedTuple):
 
 
 def select(name: str, family: str | None = None) -> tuple[Selected, ...]:
-    """The members of a selection, of all families of kernels or of one.
+    """Return the members of a selection, of all families of kernels or of one.
 
-    DeepbenchError for a name that is not in SELECTIONS (dashes or underscores), or a family
-    that does not exist. A family without members in the selection gives ().
+    A family without members in the selection gives (). Raises DeepbenchError for an unknown family
+    or a name that is not in SELECTIONS (with dashes or underscores).
     """
     wanted = selection_name(name)
-    if wanted in OF_A_FAMILY:
-        own, listed = OF_A_FAMILY[wanted]
+    if wanted in FAMILY_SELECTIONS:
+        own, listed = FAMILY_SELECTIONS[wanted]
         asked = family is None or family_name(family) == own
         few = TYPES[own].few(load(own, listed)) if asked else ()
         return tuple(Selected(listed, problem) for problem in few)
@@ -73,7 +75,8 @@ def select(name: str, family: str | None = None) -> tuple[Selected, ...]:
 
 
 def operations(problem: Problem, fused: bool = False) -> tuple[str, ...]:
-    """Return the operations of a problem that are compared, frameworks' own layers if `fused`."""
+    """Return the operations of a problem that are compared; with `fused` also those that are a
+    framework's own layers."""
     return tuple(
         operation
         for operation in problem.timed_operations
@@ -82,7 +85,8 @@ def operations(problem: Problem, fused: bool = False) -> tuple[str, ...]:
 
 
 def selection_name(name: str) -> str:
-    """The selection's name as spelt in SELECTIONS; DeepbenchError when there is none."""
+    """Return the name of a selection as spelt in SELECTIONS; raise DeepbenchError for an unknown
+    one."""
     spelt = name.replace("_", "-")
     if spelt not in SELECTIONS:
         raise unknown("selection", name, SELECTIONS)
@@ -96,13 +100,14 @@ def bench_regex(
     first_call: bool = True,
     apart: bool = True,
 ) -> str:
-    """A regular expression for `asv run --bench` that picks exactly these members.
+    """Return a regular expression for `asv run --bench` that matches exactly these members.
 
-    asv searches it in `gemm.Training.kernel_forward('m1760_n128_k1760_NN', 'float32')`: the
-    benchmark's name, then the repr of each parameter. Every pass of a problem is picked, a
-    framework's own fused layers where `fused`, compiling where `first_call`, what its operations
-    take alone where `apart`, and every precision when none is named. It never picks the same id in
-    another set. Where no member has a benchmark at these precisions, it is NOTHING.
+    asv searches it in texts such as `gemm.Training.kernel_forward('m1760_n128_k1760_NN',
+    'float32')`: name of the benchmark, then the repr of each parameter. The expression matches
+    every operation of a problem, but only with `fused` a framework's own layers, with `first_call`
+    first calls, and with `apart` operations of a model that are timed alone. It matches every
+    precision if `precisions` is empty, and never the same id in another set. It is NOTHING if no
+    member has a benchmark at these precisions.
     """
     asked = ((FUSED, fused), (FIRST_CALL, first_call), (rf"\w+{OPERATIONS_SUFFIX}", apart))
     out = [word for word, kept in asked if not kept]

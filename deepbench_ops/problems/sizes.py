@@ -1,4 +1,4 @@
-"""Sizes that come from outside, by an id, a workbook or a log: held to the same bounds."""
+"""Checks of sizes from an id, a workbook or a log, with the same bounds for all."""
 
 import math
 import re
@@ -11,17 +11,17 @@ from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.problem_lists import TYPES
 
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
-"""How sheets and programs write numbers; Python itself takes 1_000 and other digits too."""
+"""Form of numbers in sheets and programs; Python's own would also allow 1_000 and other digits."""
 
 LARGEST = 10**12
-"""More than any memory holds, and few enough that FLOPs stay finite."""
+"""Largest size: no memory is large enough for more, and FLOPs stay finite."""
 
 
 def size(name: str, given: object, kind: type[Problem] = Problem) -> float:
-    """Return a size of that name of a family as a number.
+    """Return the value of the size `name` of a family as a number.
 
-    A field of floats is a share, between 0 and 1; all else is whole, and begins at 1 unless the
-    family says otherwise (`Problem.smallest`). Raises DeepbenchError for any other value.
+    A size of type float is a share between 0 and 1. Any other size is a whole number of at least 1,
+    or of the family's `Problem.smallest`. Raises DeepbenchError for any other value.
     """
     value = number(given)
     if size_types(kind).get(name) is float:
@@ -37,7 +37,7 @@ def size(name: str, given: object, kind: type[Problem] = Problem) -> float:
 
 
 def problem(family: str, sizes: Mapping[str, Any]) -> Problem:
-    """Return the problem of these sizes; DeepbenchError where none such can exist."""
+    """Return the problem with these sizes; raise DeepbenchError if it cannot exist."""
     made = TYPES[family](**sizes)
     reason = made.impossible()
     if reason:
@@ -46,7 +46,7 @@ def problem(family: str, sizes: Mapping[str, Any]) -> Problem:
 
 
 def number(given: object) -> float:
-    """Return a number, also one written as text in plain decimal digits; NaN for anything else."""
+    """Return a number, or a text in plain decimal digits as a number; NaN for anything else."""
     if isinstance(given, bool) or not isinstance(given, int | float | str):
         return math.nan
     if isinstance(given, str) and not _DECIMAL.fullmatch(given.strip()):

@@ -28,17 +28,17 @@ class Softmax(MemoryBound):
 
     @property
     def id(self) -> str:
-        """Like softmax_batch4096_columns256."""
+        """Id such as softmax_batch4096_columns256."""
         return f"softmax_batch{self.batch}_columns{self.columns}"
 
     @property
     def title(self) -> str:
-        """Like "softmax 4096 x 256"."""
+        """Title such as "softmax 4096 x 256"."""
         return f"softmax {self.batch} x {self.columns}"
 
     @property
     def items(self) -> int:
-        """The rows."""
+        """Number of rows."""
         return self.batch
 
     def work(self, operation: str) -> float:

@@ -39,7 +39,7 @@ class SparseGemm(Problem):
         times={
             "sparse time": "forward",
             "dense time": "dense_forward",
-            "conversion time": "conversion",  # in our exports alone
+            "conversion time": "conversion",  # only in our exports
         },
     )
     operations: ClassVar[tuple[str, ...]] = ("forward", "dense_forward", "conversion")
@@ -54,13 +54,13 @@ class SparseGemm(Problem):
 
     @property
     def id(self) -> str:
-        """Like m7680_n1_k2560_NN_sparsity0.95: a GEMM's id and the share of zeros."""
+        """Id such as m7680_n1_k2560_NN_sparsity0.95: a GEMM's id and the share of zeros."""
         turned = "NT"[self.a_transposed] + "NT"[self.b_transposed]
         return f"m{self.m}_n{self.n}_k{self.k}_{turned}_sparsity{self.sparsity:g}"
 
     @property
     def title(self) -> str:
-        """Like "7680 x 1 x 2560, 95 % zeros": m, n, k and the sparsity."""
+        """Title such as "7680 x 1 x 2560, 95 % zeros": m, n, k and the sparsity."""
         return f"{self.m} x {self.n} x {self.k}, {100 * self.sparsity:g} % zeros"
 
     @property
@@ -70,17 +70,17 @@ class SparseGemm(Problem):
 
     @property
     def nonzeros(self) -> int:
-        """Stored values of A: m·k·(1 - sparsity), to the nearest whole number."""
+        """Number of stored values of A: m·k·(1 - sparsity), rounded to a whole number."""
         return round(self.m * self.k * self.density)
 
     @property
     def flops(self) -> float:
-        """2·m·n·k·(1 - sparsity): the work really done, which we call effective."""
+        """2·m·n·k·(1 - sparsity): products with stored values only, called effective FLOPs."""
         return 2 * self.m * self.n * self.k * self.density
 
     @property
     def flops_as_published(self) -> float:
-        """2·m·n·k·sparsity: what the published sheets divide by their times."""
+        """2·m·n·k·sparsity: the count in the rates of the published sheets."""
         return 2 * self.m * self.n * self.k * self.sparsity
 
     @property
@@ -93,27 +93,27 @@ class SparseGemm(Problem):
         return self.nonzeros + self.k * self.n, self.m * self.n
 
     def bytes(self, name: str) -> float:
-        """As for every problem, and the positions of A's values in compressed rows.
+        """Bytes of `traffic`, and those of the positions of A's values in compressed rows.
 
-        That is one 32-bit column number for each value and one 32-bit offset for each stored
-        row, plus one.
+        The positions are a 32-bit column number for each value, a 32-bit offset for each stored
+        row, and one more offset.
         """
         return super().bytes(name) + self._position_bytes
 
     def flops_of(self, operation: str) -> float:
         """2·m·n·k·(1 - sparsity) of the product, 2mnk of the dense one, 0 of the conversion.
 
-        The dense product multiplies the zeros as well: its time over that of the sparse one is
-        what skipping them gains.
+        The dense product also multiplies the zeros: its time divided by that of the sparse product
+        is the gain from skipping them.
         """
         work = {"dense_forward": 2 * self.m * self.n * self.k, "conversion": 0}
         return work.get(operation, super().flops_of(operation))
 
     def bytes_of(self, name: str, operation: str) -> float:
-        """Bytes of one of the `operations`, by the rule of `bytes`: each operand moved once.
+        """Bytes of one of the `operations`, with each operand moved once, as in `bytes`.
 
-        Dense product: all m·k entries of A and all of B read, C written. Conversion: all of A
-        read, its values and their positions written; B has no part in it.
+        Dense product: all m·k entries of A and all of B read, C written. Conversion: all entries of
+        A read, its values and their positions written.
         """
         weight = precision(name)
         dense = self.m * self.k * weight.input_bytes

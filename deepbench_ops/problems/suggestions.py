@@ -1,4 +1,4 @@
-"""Errors for unknown names, with the names that were probably meant."""
+"""Errors for unknown names, with similar valid names."""
 
 import difflib
 from collections.abc import Iterable
@@ -9,9 +9,9 @@ SHOWN = 3
 
 
 def unknown(what: str, name: str, valid: Iterable[str]) -> DeepbenchError:
-    """The error to raise for an unknown `name` of the kind `what`.
+    """Return the error to raise for an unknown `name`. what: kind of name, such as "family".
 
-    It shows every valid name when they are few, else the nearest three.
+    Its message has all valid names if they are few, else the three most similar ones.
     """
     names = list(valid)
     if len(names) <= 2 * SHOWN:

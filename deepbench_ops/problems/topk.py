@@ -11,7 +11,7 @@ from deepbench_ops.problems.memory_bound import INDEX_BYTES, MemoryBound, Moved
 class TopK(MemoryBound):
     """The `k` largest of each row of `batch` x `columns`, the largest first, and their columns.
 
-    Of equal numbers any may come first.
+    Equal numbers may be in any order.
     """
 
     family: ClassVar[str] = "topk"
@@ -28,17 +28,17 @@ class TopK(MemoryBound):
 
     @property
     def id(self) -> str:
-        """Like topk_batch32_columns32000_k50."""
+        """Id such as topk_batch32_columns32000_k50."""
         return f"topk_batch{self.batch}_columns{self.columns}_k{self.k}"
 
     @property
     def title(self) -> str:
-        """Like "top 50 of 32 x 32000"."""
+        """Title such as "top 50 of 32 x 32000"."""
         return f"top {self.k} of {self.batch} x {self.columns}"
 
     @property
     def items(self) -> int:
-        """The rows."""
+        """Number of rows."""
         return self.batch
 
     def impossible(self) -> str:
@@ -48,7 +48,7 @@ class TopK(MemoryBound):
         return ""
 
     def work(self, operation: str) -> float:
-        """One comparison for each number: fewer find no maximum."""
+        """One comparison for each number, the least number for a maximum."""
         return self.batch * self.columns
 
     def moved(self, operation: str) -> Moved:

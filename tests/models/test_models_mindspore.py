@@ -38,11 +38,11 @@ def test_a_step_comes_to_what_torch_comes_to_in_float64(backend, name):
 @pytest.mark.parametrize("name", COMPARED)
 def test_parameters_have_torchs_shapes_in_torchs_order(name):
     pytest.importorskip("torch")
-    from deepbench_ops.models.torch_weights import filled, wanted
+    from deepbench_ops.models.torch_weights import filled, parameter_shapes
 
     known = network(name)
     ours = [tuple(p.shape) for p, _ in parameters(known.make(known.small, "mindspore"))]
-    assert ours == [each.shape for each in wanted(filled(lambda: known.make(known.small)))]
+    assert ours == [each.shape for each in parameter_shapes(filled(lambda: known.make(known.small)))]
 
 
 FIRST = """

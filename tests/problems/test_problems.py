@@ -30,7 +30,7 @@ from deepbench_ops.problems import (
 from deepbench_ops.problems.families import problem_of_line
 from deepbench_ops.problems.precision import TABLE, groups, precision
 from deepbench_ops.problems.problem_lists import TYPES, published_only
-from deepbench_ops.problems.selections import CLASSES, OF_A_FAMILY
+from deepbench_ops.problems.selections import CLASSES, FAMILY_SELECTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 FACTS = ROOT.parent / "shared" / "data" / "deepbench"
@@ -282,22 +282,22 @@ def test_regex_picks_exactly_the_selection(name, precisions):
     assert expected == found
 
 
-@pytest.mark.parametrize("name", OF_A_FAMILY)
+@pytest.mark.parametrize("name", FAMILY_SELECTIONS)
 def test_every_network_is_in_its_selection_once(name):
     """Each network that a set of whole models lists, and nothing but one batch of it."""
     members = select(name)
-    networks = {problem.name for problem in load(*OF_A_FAMILY[name])}
+    networks = {problem.name for problem in load(*FAMILY_SELECTIONS[name])}
     assert sorted(networks) == sorted(member.problem.name for member in members)
-    assert {OF_A_FAMILY[name][1]} == {member.set for member in members}
+    assert {FAMILY_SELECTIONS[name][1]} == {member.set for member in members}
     assert members == select(name, "model")
     assert () == select(name, "gemm")
 
 
-@pytest.mark.parametrize("name", OF_A_FAMILY)
+@pytest.mark.parametrize("name", FAMILY_SELECTIONS)
 def test_regex_picks_one_batch_of_every_network(name):
     """Of all that asv searches, whole models and kernels alike."""
     pattern = bench_regex(select(name), ["float32"])
-    expected = {(OF_A_FAMILY[name][1], member.problem.id, "float32") for member in select(name)}
+    expected = {(FAMILY_SELECTIONS[name][1], member.problem.id, "float32") for member in select(name)}
     found = {
         place
         for family in TYPES

@@ -1,5 +1,5 @@
-"""The networks that a paper compares in PyTorch and in MindSpore, in MindSpore.
+"""MindSpore's form of the networks that a paper compares in PyTorch and in MindSpore.
 
-Layer by layer what their namesakes one folder up are, with parameters in the same order, so that
-both are given the same weights.
+They have the same layers as the networks of the same names in the folder above, and their
+parameters in the same order, so both get the same weights.
 """

@@ -9,7 +9,7 @@ PLACES = 512
 
 
 class Attention(nn.Cell):
-    """Self-attention in several heads, its projection added to what came in, normalised."""
+    """Self-attention with several heads; its projection is added to the input and normalised."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -71,7 +71,8 @@ class Encoder(nn.Cell):
 
 
 class Pretraining(nn.Cell):
-    """Sentence pairs to the masked words' scores and those of the second following the first."""
+    """Pairs of sentences to scores of the masked words, and of whether the second sentence
+    follows."""
 
     def __init__(self, layers: int, width: int, heads: int, vocabulary: int) -> None:
         super().__init__()

@@ -8,7 +8,7 @@ from deepbench_ops.models.mindspore.layers import pooled, rectified
 
 
 class Inception(nn.Cell):
-    """Four branches side by side, their channels joined."""
+    """Four parallel branches whose channels are concatenated."""
 
     def __init__(self, given: int, widths: Sequence[int]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Layers of the networks, and their parameters in torch's order."""
+"""Layers that several networks share, and the parameters of a network in torch's order."""
 
 from collections.abc import Iterator
 
@@ -6,9 +6,10 @@ from mindspore import Parameter, nn
 
 
 def rectified(given: int, made: int, size: int, stride: int = 1) -> nn.SequentialCell:
-    """Return a convolution that keeps the image's size but for the stride, normalised, with ReLU.
+    """Return a convolution, a normalisation and a ReLU; only the stride changes the image's size.
 
-    MindSpore's momentum of a normalisation is what it keeps, torch's what it takes.
+    The momentum of a normalisation is 1 minus that of torch: MindSpore gives the part of the old
+    value, torch that of the new one.
     """
     padding = (size - 1) // 2
     convolution = nn.Conv2d(
@@ -18,13 +19,13 @@ def rectified(given: int, made: int, size: int, stride: int = 1) -> nn.Sequentia
 
 
 def pooled(stride: int) -> nn.MaxPool2d:
-    """Return the largest of each 3x3, padded on every side."""
+    """Return a pooling layer: the maximum of each 3x3 window, with padding on every side."""
     return nn.MaxPool2d(3, stride, pad_mode="pad", padding=1)
 
 
 def parameters(network: nn.Cell) -> Iterator[tuple[Parameter, bool]]:
-    """Yield what torch calls parameters in the order that torch has them in, and whether each is
-    the weights of a normalisation."""
+    """Yield the parameters of a network in torch's order, and whether each is the weights of a
+    normalisation."""
     for _, cell in network.cells_and_names():
         if isinstance(cell, nn.LSTM):
             parts = cell.w_ih_list, cell.w_hh_list, cell.b_ih_list, cell.b_hh_list

@@ -1,4 +1,4 @@
-"""Training steps in MindSpore: forward, loss, backward, optimiser, as torch's are."""
+"""Training steps in MindSpore: forward, loss, backward, optimiser, as in `models.training`."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ LOSSES: dict[str, Callable[..., Tensor]] = {
 
 
 def _momentum(trained: Sequence[Parameter]) -> Any:
-    # Of a plain list it would leave the weights of normalisations undecayed, which torch does not.
+    # From a plain list MindSpore would not decay the weights of normalisations; torch does.
     decayed = [{"params": list(trained), "weight_decay": 1e-4}]
     return nn.Momentum(decayed, learning_rate=0.01, momentum=0.9)
 
@@ -44,11 +44,11 @@ RECIPES: dict[str, Callable[[Sequence[Parameter]], Any]] = {
 
 
 REMEMBERED = {nn.Momentum: ("moments",), optim.AdamW: ("exp_avg", "exp_avg_sq", "state_step")}
-"""Names that an optimiser gives its state of the weights."""
+"""Names of the state of the weights, by class of optimiser."""
 
 
 def filled(network: Network, form: Form, seed: int) -> nn.Cell:
-    """Return a network with the weights that it has in torch."""
+    """Return a network with the same weights as in torch."""
     cell = network.make(form, "mindspore")
     order = list(parameters(cell))
     wanted = [
@@ -60,9 +60,9 @@ def filled(network: Network, form: Form, seed: int) -> nn.Cell:
 
 
 class TrainingStep:
-    """One network with its batch and its optimiser, able to go back to where it started.
+    """One network with its batch and its optimiser, which can be reset to their initial state.
 
-    Loss and gradients are compiled into one graph, as MindSpore's users train.
+    Loss and gradients are compiled into one graph, as users of MindSpore do in training.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class TrainingStep:
         self._first = [(p, p.asnumpy().copy()) for p in self._remembered()]
 
     def _remembered(self) -> Iterator[Parameter]:
-        """All that a step changes: weights, means of normalisations, the optimiser's memory."""
+        """Yield all parameters that a step changes: weights, running statistics, optimiser state."""
         yield from self.cell.get_parameters()
         for name in REMEMBERED[type(self._optimiser)]:
             kept = getattr(self._optimiser, name)
@@ -89,33 +89,34 @@ class TrainingStep:
 
     @property
     def drops(self) -> bool:
-        """Whether it leaves something out by chance."""
+        """Whether the network has dropout."""
         return any(isinstance(c, nn.Dropout) and c.p for _, c in self.cell.cells_and_names())
 
     def loss(self) -> Tensor:
-        """Return the loss of the batch, as the weights are."""
+        """Return the loss of the batch with the current weights."""
         inputs, targets = self._batch
         return self._loss(self.cell(*inputs), *targets)
 
     def step(self) -> Tensor:
-        """Do one training step; return the loss before it."""
+        """Do one training step; return the loss before the step."""
         loss, self.gradients = self._backward()
         self._optimiser(tuple(self.gradients[place] for place in self._order))
         return loss
 
     def restart(self, seed: int = 0) -> None:
-        """Put back all as it was at first, and seed the dropout."""
+        """Restore the initial weights and state, and seed the dropout."""
         for parameter, values in self._first:
-            ops.assign(parameter, Tensor(values))  # where it lies, which the graph knows
+            ops.assign(parameter, Tensor(values))  # in place: the compiled graph has its address
         ms.set_seed(seed)
 
     def without_dropout(self) -> None:
-        """Let everything through."""
+        """Switch dropout off."""
         for _, cell in self.cell.cells_and_names():
             if isinstance(cell, nn.Dropout):
                 cell.p = 0.0
 
 
 def tensors(arrays: Sequence[np.ndarray]) -> list[Tensor]:
-    """Return a batch; MindSpore looks up and compares integers of 32 bits."""
+    """Return a batch as tensors, with int32 integers, which MindSpore's look-ups and comparisons
+    require."""
     return [Tensor(a.astype(np.int32) if a.dtype == np.int64 else a) for a in arrays]
