@@ -1,6 +1,6 @@
-"""The folder where asv looks for benchmarks: deepbench's suite, and files of your own.
+"""The folder in which asv looks for benchmarks: deepbench's suite, and files of your own.
 
-The suite lies in the installed package, so a newer one measures with its own suite.
+The suite itself is in the installed package, so a newer package brings a newer suite.
 """
 
 from deepbench_ops import suite

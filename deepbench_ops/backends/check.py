@@ -13,7 +13,7 @@ import numpy as np
 
 from deepbench_ops.backends import families
 from deepbench_ops.backends.base import Backend
-from deepbench_ops.backends.kernel import CountedTerms, Kernel, Output, GroupedErrors, Reference
+from deepbench_ops.backends.kernel import CountedTerms, GroupedErrors, Kernel, Output, Reference
 from deepbench_ops.backends.shared_cache import SharedCache
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.problem import Problem
@@ -102,7 +102,9 @@ def spot_check(kernel: Kernel, seed: int = 0, run: bool = True) -> Check:
 def _spot_check(kernel: Kernel, name: str, output: Output, seed: int) -> Check:
     shape = output.reference.shape
     own = output.reference
-    terms = own.entry_terms if isinstance(own, CountedTerms) else kernel.flops / 2 / math.prod(shape)
+    terms = (
+        own.entry_terms if isinstance(own, CountedTerms) else kernel.flops / 2 / math.prod(shape)
+    )
     entries = max(FEWEST_ENTRIES, min(ENTRIES, int(SPOT_CHECK_TERMS / max(terms, 1))))
     index = _entries(shape, entries, seed)
     found = _compare(output.peek(index), *output.reference.at(index))
@@ -171,7 +173,9 @@ def _compare_all(actual: np.ndarray, reference: Reference) -> Check:
     """Compare a whole output, entry by entry or group by group."""
     expected, allowed = reference.everywhere()
     error = np.abs(actual - expected)
-    return _judge(reference.pooled(error) if isinstance(reference, GroupedErrors) else error, allowed)
+    return _judge(
+        reference.pooled(error) if isinstance(reference, GroupedErrors) else error, allowed
+    )
 
 
 def _compare(actual: np.ndarray, expected: np.ndarray, allowed: np.ndarray) -> Check:
@@ -180,7 +184,8 @@ def _compare(actual: np.ndarray, expected: np.ndarray, allowed: np.ndarray) -> C
 
 
 def _judge(error: np.ndarray, allowed: np.ndarray) -> Check:
-    """Return the check of the entry with the largest error for its tolerance; a NaN never passes."""
+    """Return the check of the entry with the largest error for its tolerance; a NaN never
+    passes."""
     within = error <= allowed
     with np.errstate(divide="ignore", invalid="ignore"):
         badness = np.where(within & (error == 0), 0.0, error / allowed)

@@ -11,8 +11,8 @@ bits would pass. A stored value has the relative error UNIT_ROUNDOFF, and the ab
 SMALLEST_NUMBER near zero. Integers must be exact.
 
 Quotients, exponentials and similar functions are computed in float32 before they are stored, each
-with the relative error LIBRARY_ERROR. `families/propagated_errors.py` follows errors through further
-operations; docs/reference/method.md has the derivation.
+with the relative error LIBRARY_ERROR. `families/propagated_errors.py` follows errors through
+further operations; docs/reference/method.md has the derivation.
 """
 
 import numpy as np

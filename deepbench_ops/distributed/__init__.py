@@ -1,8 +1,9 @@
 """Operations spread over processes: ranks that connect, exchange vectors and are timed.
 
-Two ways lead to the same ranks. On one machine a `RankGroup` starts them, supervises them and gives
-them orders; under torchrun or mpirun they exist already, and rank 0 leads the others
-(`python -m deepbench_ops.distributed`). Either way each rank is a `RankMember` over a `Transport`.
+Ranks can start in two ways. On one machine a `RankGroup` starts them, supervises them and gives
+them orders. Under torchrun or mpirun they already exist, and rank 0 leads the others (`python -m
+deepbench_ops.distributed`). In both ways each rank is a `RankMember` with a `Transport`.
 
-Imported where things are measured: standard library, numpy and whatever carries the messages.
+Measured environments import this package: it needs only the standard library, numpy and the
+library that carries the messages.
 """

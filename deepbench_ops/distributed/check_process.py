@@ -1,4 +1,4 @@
-"""The rows of `deepbench check`: made in this process, or in the interpreter of a release.
+"""The rows of `deepbench check`, computed in this process or in the interpreter of a release.
 
 ``python -m deepbench_ops.distributed.check_process '{"frameworks": [...], ...}'`` writes messages
 to standard output: ``{"step": text}`` before each step, and ``{"row": {...}}`` with the fields of
@@ -27,7 +27,7 @@ Say = Callable[[str], object]
 
 @dataclass(frozen=True)
 class Selection:
-    """The kernels to check; no precisions or layouts for those that each family has."""
+    """The kernels to check; empty precisions or layouts mean all that a family has."""
 
     frameworks: tuple[str, ...]
     devices: tuple[str, ...]
@@ -43,7 +43,7 @@ def rows(wanted: Selection, report: Say = lambda step: None) -> Iterator["CheckR
     exist.
     """
     count = threads.fix()
-    # The frameworks are only imported now, after their thread counts were settled.
+    # The frameworks are imported only now, after their numbers of threads were set.
     from deepbench_ops.backends import check_table
     from deepbench_ops.distributed import check_table as between_processes
 
@@ -54,15 +54,17 @@ def rows(wanted: Selection, report: Say = lambda step: None) -> Iterator["CheckR
             *places, in_one, wanted.precisions, threads=count, report=report, layouts=wanted.layouts
         )
     kinds = wanted.precisions or PRECISIONS
-    yield from between_processes.rows(between, *places, kinds, report=report, layouts=wanted.layouts)
+    yield from between_processes.rows(
+        between, *places, kinds, report=report, layouts=wanted.layouts
+    )
 
 
 def rows_of(
     launch: Launch, wanted: Selection, report: Say = lambda step: None
 ) -> Iterator["CheckResult"]:
-    """Yield the same rows as the interpreter of a release computes them.
+    """Yield the row of every kernel, as the interpreter of a release computes it.
 
-    Raises DeepbenchError where its process ends with an error.
+    Raises DeepbenchError if its process ends with an error.
     """
     from deepbench_ops.backends.check_table import CheckResult
 

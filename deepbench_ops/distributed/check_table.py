@@ -1,6 +1,6 @@
 """Kernels of several processes in the table of `deepbench check`: every transport and rank.
 
-They belong to no backend, so `backends.check_table` knows nothing of them.
+These kernels belong to no backend, so they are not in `backends.check_table`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,8 +21,8 @@ from deepbench_ops.problems.problem_lists import TYPES
 
 RANKS = (2, 3)
 ELEMENTS = (1, 4097, 100_000)
-"""Fewer than ranks, divisible by no number of ranks, and the smallest published; of a vector that
-is cut, the entries of each part."""
+"""Sizes of checked vectors: fewer than ranks, divisible by no number of ranks, and the smallest
+published size. For a vector that is divided they are the entries of each part."""
 
 
 def split_by_processes(families: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -39,10 +39,10 @@ def rows(
     report: Callable[[str], object] = lambda step: None,
     layouts: Sequence[str] = (),
 ) -> Iterator[CheckResult]:
-    """Yield a row for every framework and device that has a transport, and every family, precision
-    and layout.
+    """Yield a row for every framework and device with a transport, and every family, precision and
+    layout.
 
-    Of a family that is no collective operation it is one row, with the reason.
+    A family that is no collective operation has one row, with the reason.
     """
     collective = [family for family in families if issubclass(TYPES[family], Collective)]
     for family in families:
@@ -69,7 +69,7 @@ def rows(
 def lacking(
     families: Sequence[str], frameworks: Sequence[str], device: str
 ) -> Iterator[CheckResult]:
-    """Yield a row for every framework that has no transport on a device, and every family."""
+    """Yield a row for every family and every framework without a transport on a device."""
     for framework, family in product(frameworks, families):
         if (framework, device) not in TRANSPORTS and issubclass(TYPES[family], Collective):
             reason = NO_TRANSPORT.format(framework, device)
@@ -77,7 +77,7 @@ def lacking(
 
 
 class _Groups:
-    """Groups of ranks over one transport, each started when it is first needed."""
+    """Groups of ranks over one transport, each started at its first use."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -85,7 +85,7 @@ class _Groups:
         self._stack = ExitStack()
 
     def of(self, size: int) -> RankGroup:
-        """Return the group of so many ranks."""
+        """Return the group of `size` ranks."""
         if size not in self._open:
             self._open[size] = self._stack.enter_context(RankGroup(self.name, size))
         return self._open[size]
@@ -97,7 +97,7 @@ class _Groups:
 
 
 def _compared(row: CheckResult, kind: type[Collective], groups: _Groups) -> CheckResult:
-    """Return the row with its results on every number of ranks; a rank that fails is wrong."""
+    """Return the row with its results for every number of ranks; a failing rank counts as wrong."""
     problems = {
         (ranks, elements): kind(elements=elements * ranks if kind.in_parts else elements)
         for ranks, elements in product(RANKS, ELEMENTS)

@@ -1,4 +1,4 @@
-"""A collective operation as a kernel, over the ranks of a group or of a launcher."""
+"""A collective operation as a kernel, on the ranks of a group or of a launcher."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,14 +19,15 @@ from deepbench_ops.measure.sampling import Policy
 from deepbench_ops.problems.collective import Collective
 
 POLICY = Policy(slice_seconds=0.05, budget_seconds=1.5, target=0.01, min_samples=6)
-"""Sums between processes vary with the scheduler: with slices of the usual 8 ms,
-medians of four ranks on two cores lay 8 to 15 % apart from group to group, with these 2 to 7 %."""
+"""Policy with longer slices, because sums between processes vary with the scheduler: medians of
+four ranks on two cores differed by 8 to 15 % between groups with the usual 8 ms, by 2 to 7 %
+with these."""
 
 FEWEST_BITS = 2
-"""Of an entry that is summed, its sign included."""
+"""Least number of bits, with the sign, of an entry that is summed."""
 
 RANK_BYTES = 64 * 2**20
-"""Memory that a rank needs besides its vectors: its own part of Python and its libraries."""
+"""Bytes of memory of a rank in addition to its vectors, for Python and its libraries."""
 
 
 class Ranks(Protocol):
@@ -41,18 +42,18 @@ class Ranks(Protocol):
     versions: dict[str, str]
 
     def ask(self, do: str, **details: object) -> list[dict[str, Any]]:
-        """Give all ranks an order; return their answers by rank."""
+        """Give all ranks the order `do`; return their answers by rank."""
 
 
 @dataclass(frozen=True)
 class CollectiveReference:
-    """The result of rank 0, exact: no error is allowed."""
+    """Reference of the result of rank 0; no error is allowed."""
 
     contents: Contents
 
     @property
     def shape(self) -> tuple[int]:
-        """(entries of rank 0's result,)."""
+        """Shape of the result, (entries of rank 0's result,)."""
         return (self.contents.result_size(),)
 
     def everywhere(self) -> tuple[np.ndarray, np.ndarray]:
@@ -68,8 +69,8 @@ class CollectiveReference:
 def prepare(problem: Collective, ranks: Ranks, precision: str = "float32", seed: int = 0) -> Kernel:
     """Give every rank its vectors, call once, and compare every entry on every rank.
 
-    Raises DeepbenchError naming the rank when a result is wrong, Unsupported for what the transport
-    cannot do, and for more than there is memory for.
+    Raises DeepbenchError, with the rank, for a wrong result; Unsupported for a combination that the
+    transport does not have, or that needs more memory than available.
     """
     kernel = build(problem, ranks, precision, seed)
     kernel.run()
@@ -90,19 +91,20 @@ class RanksExecutor:
 
     @property
     def device(self) -> str:
-        """Number of ranks, like "4 ranks"."""
+        """Number of ranks as text, such as "4 ranks"."""
         return f"{self.ranks.size} ranks"
 
     @property
     def synchronise(self) -> Callable[[], object]:
-        """Function that does nothing: ranks answer an order when they have carried it out."""
+        """Function that does nothing, since ranks answer an order after they have carried it
+        out."""
         return done
 
     def read(self, output: int, index: tuple[Any, ...]) -> np.ndarray:
-        """Return entries of a result of `output` entries from rank 0, all of them for ().
+        """Return entries of rank 0's result of `output` entries; the index () means all.
 
-        Every rank compares all entries of its own result first, since rank 0's say nothing of the
-        others'. Raises DeepbenchError naming the rank whose result is wrong.
+        Every rank compares all entries of its own result first, because those of rank 0 do not show
+        errors of others. Raises DeepbenchError, with the rank, for a wrong result.
         """
         entries = index[0] if index else np.arange(output)
         self.ranks.ask("verify")
@@ -112,7 +114,7 @@ class RanksExecutor:
 def build(problem: Collective, ranks: Ranks, precision: str = "float32", seed: int = 0) -> Kernel:
     """Give every rank its vectors, and return the kernel that calls the operation.
 
-    Reading its output has every rank compare all entries. Raises Unsupported as `prepare` does.
+    When its output is read, every rank compares all entries. Raises Unsupported as `prepare` does.
     """
     demand(problem, precision, ranks.size, ranks.name)
     demand_memory(problem, precision, ranks.size, ranks.here, ranks.name)
@@ -143,7 +145,8 @@ def build(problem: Collective, ranks: Ranks, precision: str = "float32", seed: i
 
 
 def notes(problem: Collective, ranks: Ranks, precision: str, seed: int) -> Mapping[str, str]:
-    """Return notes for the record: ranks, transport, threads, inputs, what the time is of."""
+    """Return notes for the record: ranks, transport, threads, inputs, and the meaning of the
+    time."""
     if collectives.load(problem.family).IN_PLACE:
         last = "last sum, in place"
     else:
@@ -161,9 +164,9 @@ def notes(problem: Collective, ranks: Ranks, precision: str, seed: int) -> Mappi
 
 
 def demand(problem: Collective, precision: str, ranks: int, name: str) -> None:
-    """Raise Unsupported for a precision, or a number of ranks, that the operation cannot have.
+    """Raise Unsupported for a precision or a number of ranks that the operation cannot have.
 
-    name: that of the transport.
+    name: name of the transport.
     """
     known = problem.precisions
     if precision not in known:
@@ -176,12 +179,12 @@ def demand(problem: Collective, precision: str, ranks: int, name: str) -> None:
         return
     if precision == "bfloat16" and not transport.has_bfloat16(name):
         raise Unsupported(
-            f"{name} has no type for bfloat16: it can move such numbers, and not sum them"
+            f"{name} has no type for bfloat16: it can move such numbers but not sum them"
         )
     if addend_bits(ranks, SIGNIFICAND[precision]) < FEWEST_BITS:
         raise Unsupported(
-            f"{problem.heading} of {precision} on {ranks} ranks: the sum of so many numbers cannot"
-            " be compared exactly"
+            f"{problem.heading} of {precision} on {ranks} ranks: sums over this number of ranks are"
+            " not exact and cannot be checked"
         )
 
 

@@ -1,7 +1,7 @@
-"""A user's options for collective operations, checked before anything is started.
+"""Options of collective operations, checked before any rank is started.
 
-The same for `deepbench collective` and for the program under a launcher. Values come as text, so
-that each mistake has one line that names the option and what it takes.
+They are the same for `deepbench collective` and for the program under a launcher. Values are text,
+so that each mistake results in one line with the option and its allowed values.
 """
 
 from collections.abc import Sequence
@@ -16,16 +16,16 @@ from deepbench_ops.problems.suggestions import unknown
 
 FEWEST_RANKS = 2
 ALONE = ("nccl",)
-"""Transports that may have a single rank: the launches and copies on one GPU."""
+"""Transports that may have a single rank, which measures the launches and copies on one GPU."""
 MOST_RANKS = 32
 
 
 @dataclass(frozen=True)
 class CollectiveRequest:
-    """Which problems to time, and for how long.
+    """The problems to time, and limits.
 
-    repeats: calls to time for each problem; None to go on until the noise is low.
-    timeout: seconds that a single step may take before the ranks are given up.
+    repeats: number of calls to time for each problem; None to continue until the noise is low.
+    timeout: seconds that a single step may take before the ranks are ended.
     """
 
     problems: tuple[Collective, ...]
@@ -42,8 +42,10 @@ def request(
     kind: type[Collective] = AllReduce,
     precision: str = AllReduce.precisions[0],
 ) -> CollectiveRequest:
-    """Read the options that all ways of running share; the smaller of the family's sets, or its
-    only one, when no problem is named."""
+    """Read the options that all ways of running have.
+
+    Without ids and elements the request has the smaller set of the family, or its only set.
+    """
     if precision not in kind.precisions:
         raise unknown(f"precision of {kind.heading}", precision, kind.precisions)
     found = [problems.find(kind.family, id) for id in ids]
@@ -57,7 +59,10 @@ def request(
 
 
 def kind(name: str) -> type[Collective]:
-    """Return the family of collective operations of that name, with dashes or underscores."""
+    """Return the dataclass of a family of collective operations.
+
+    name: its name, with dashes or underscores.
+    """
     known = {family: each for family, each in TYPES.items() if issubclass(each, Collective)}
     found = known.get(name.replace("-", "_"))
     if found is None:
@@ -66,7 +71,7 @@ def kind(name: str) -> type[Collective]:
 
 
 def ranks(text: str, transport: str = "") -> int:
-    """Read the number of ranks on one machine, over a transport."""
+    """Read the number of ranks on one machine for a transport."""
     if not text:
         raise DeepbenchError(f"--ranks is missing: from {FEWEST_RANKS} to {MOST_RANKS} processes")
     count = whole("--ranks", text, least=None)
@@ -80,7 +85,7 @@ def ranks(text: str, transport: str = "") -> int:
 
 
 def whole(option: str, text: str, least: int | None = 1) -> int:
-    """Read a whole number, not below `least`."""
+    """Read a whole number of at least `least`."""
     try:
         number = int(text)
     except ValueError:
@@ -91,7 +96,7 @@ def whole(option: str, text: str, least: int | None = 1) -> int:
 
 
 def above_zero(option: str, text: str) -> float:
-    """Read a number of seconds."""
+    """Read a number of seconds above 0."""
     try:
         number = float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Collective operations timed one after the other, and the table in which a user reads them."""
+"""Timing of collective operations one after the other, and the table of their results."""
 
 import math
 import statistics
@@ -17,7 +17,7 @@ TITLED = ("framework", "transport")
 LEAST_SAMPLES = 3
 FEW_SAMPLES = 30
 SLICE_SECONDS = 1.0
-"""So many repeats as are asked for go into this many slices, none longer than that."""
+"""The requested repeats are divided into FEW_SAMPLES slices, none longer than SLICE_SECONDS."""
 
 COLUMNS = {
     "problem": 10,
@@ -30,8 +30,8 @@ COLUMNS = {
     "bus GB/s": 9,
     "checked": 8,
 }
-"""Titles and widths with the space before each, 79 in all; lines are printed as they come: no width
-depends on their figures. The first column is wider where an id is longer."""
+"""Titles and widths of columns, with the space before each, together 79. Lines are printed one by
+one, so widths do not depend on figures. The first column is wider for longer ids."""
 
 
 def lines(ranks: Ranks, request: CollectiveRequest) -> Iterator[str]:
@@ -49,17 +49,17 @@ def lines(ranks: Ranks, request: CollectiveRequest) -> Iterator[str]:
     for problem in request.problems:
         kernel = collective_kernel.prepare(problem, ranks, precision)
         found = timed(kernel, request.repeats)
-        ranks.ask("verify")  # of the very results that were timed last
+        ranks.ask("verify")  # the results of the last timed calls
         yield written(cells(problem, precision, ranks.size, found), wide)
 
 
 def timed(kernel: Kernel, repeats: int | None) -> Measurement:
-    """Time so many calls; for None until the noise is low or the time is spent."""
+    """Time `repeats` calls; for None until the noise is low or the time is over."""
     if repeats is None:
         found = measure(kernel, None, POLICY)
         samples = max(LEAST_SAMPLES, len(found.seconds))
     else:
-        first = time_calls(kernel, 1)  # what it pays for is no part of the rest
+        first = time_calls(kernel, 1)  # the first call has costs that later ones do not have
         longest = max(1, int(SLICE_SECONDS / first))
         found = Measurement(min(longest, -(-repeats // FEW_SAMPLES)), "none")
         samples = -(-repeats // found.number)
@@ -70,7 +70,7 @@ def timed(kernel: Kernel, repeats: int | None) -> Measurement:
 
 
 def cells(problem: Collective, precision: str, ranks: int, found: Measurement) -> list[str]:
-    """Return a line's cells: bandwidths follow from the median, in units of 10^9 bytes/s."""
+    """Return the cells of a line; bandwidths are from the median, in 10^9 bytes/s."""
     seconds = statistics.median(found.seconds)
     size = problem.bytes(precision)
     bandwidth = size / seconds / 1e9
@@ -88,7 +88,7 @@ def cells(problem: Collective, precision: str, ranks: int, found: Measurement) -
 
 
 def written(cells: list[str], wide: int) -> str:
-    """Return one line of the table; wide: characters of the longest id."""
+    """Return one line of the table. wide: number of characters of the longest id."""
     first, *rest = cells
     _, *widths = COLUMNS.values()
     right = (cell.rjust(width - 1) for cell, width in zip(rest, widths, strict=True))

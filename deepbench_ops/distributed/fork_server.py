@@ -1,10 +1,10 @@
-"""Server that starts the ranks of a group: imports the library once, then forks one process each.
+"""Server that starts the ranks of a group: it imports the library once and forks each rank.
 
-Importing torch takes seconds of processor time, thirty-two times that a minute on two cores. A
-fork right after the import is safe, as nothing has started a thread or touched a device by then;
-the ranks are processes like any others from there on. This one stays to see them end.
+The import of torch takes seconds of processor time; for thirty-two ranks it would take a minute on
+two cores. A fork directly after the import is safe, since no thread has started and no device is in
+use. The server then waits for the ends of the ranks.
 
-It is a program of its own, or a fork of a process that has imported the library already.
+It is a program of its own, or a fork of a process that has already imported the library.
 """
 
 import os
@@ -22,15 +22,15 @@ from deepbench_ops.messages import MessageSocket
 
 
 def main() -> None:
-    """Arguments: transport, number of ranks, the group's folder."""
+    """Run the server. Arguments: transport, number of ranks, folder of the group."""
     name, size, folder = sys.argv[1:]
     start(name, int(size), Path(folder))
-    os._exit(0)  # taking the library apart would take half a second
+    os._exit(0)  # an ordinary exit of the library would take half a second
 
 
 def start(name: str, size: int, folder: Path) -> None:
     """Start the ranks, and return when all have ended."""
-    lifetime.outlive_parent()  # `_follow` sees to the ranks and the folder
+    lifetime.outlive_parent()  # `_follow` ends the ranks and removes the folder
     lifetime.bind_forks()
     line = MessageSocket.to(folder / local_rank_program.SOCKET)
     try:
@@ -38,7 +38,7 @@ def start(name: str, size: int, folder: Path) -> None:
     except Unsupported as reason:
         line.send({"unsupported": str(reason)})
         return
-    initial_vectors.Vectors(size).total()  # once, or each rank draws what all put in (float32)
+    initial_vectors.Vectors(size).total()  # drawn once, for all ranks
     ranks: dict[int, int] = {}
     for rank in range(size):
         child = os.fork()
@@ -53,7 +53,7 @@ def start(name: str, size: int, folder: Path) -> None:
 
 
 def _follow(line: MessageSocket, folder: Path) -> None:
-    """End this process with all ranks, stopped ones included, once the group has ended."""
+    """End this process and all ranks, also stopped ones, when the group has ended."""
     while line.receive() is not None:
         continue
     shutil.rmtree(folder, ignore_errors=True)

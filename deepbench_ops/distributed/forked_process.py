@@ -1,8 +1,8 @@
-"""Fork of this process, in place of a program that would import the same library again.
+"""Fork of this process, instead of a new program that would import the same library again.
 
-asv's processes have imported torch and done nothing with it, so that a fork of one equals the
-fork server after seconds of importing. Once anything has started a thread, a fork would have half
-of a pool: then the program is started instead.
+asv's processes have imported torch and not used it, so a fork of one is the same as the fork server
+after seconds of imports. After a thread has started, a fork would have an incomplete thread pool;
+then the program is started instead.
 """
 
 import os
@@ -22,20 +22,21 @@ TASKS = Path("/proc/self/task")
 TICK_SECONDS = 0.01
 
 WITHOUT_DEVICE = ("gloo",)
-"""Transports whose ranks open no accelerator: a fork of a process that has looked for one
-cannot."""
+"""Transports whose ranks use no accelerator. After a process has looked for one, its forks cannot
+use it."""
 
 
 def possible(name: str) -> bool:
-    """Return whether this process has the transport's library, one thread, and nothing else."""
+    """Return whether this process may be forked: it has imported the transport's library, has a
+    single thread, and the transport uses no accelerator."""
     imported = name in WITHOUT_DEVICE and transport.library(name) in sys.modules
     return imported and TASKS.exists() and len(list(TASKS.iterdir())) == 1
 
 
 class Forked:
-    """A function in a fork, with the methods of `subprocess.Popen`.
+    """A function that runs in a fork, with the methods of `subprocess.Popen`.
 
-    environ: all of its environment variables. output: descriptor of the file for its output.
+    environ: all environment variables of the fork. output: descriptor of the file for its output.
     """
 
     def __init__(self, work: Callable[[], None], environ: Mapping[str, str], output: int) -> None:
@@ -53,7 +54,7 @@ class Forked:
         return self._status
 
     def wait(self, timeout: float) -> int:
-        """Return the exit status; TimeoutExpired when there is none in time."""
+        """Return the exit status; raise TimeoutExpired if the process does not end in time."""
         end = time.monotonic() + timeout
         while (status := self.poll()) is None:
             if time.monotonic() > end:
@@ -63,7 +64,7 @@ class Forked:
 
 
 def finish(work: Callable[[], None]) -> NoReturn:
-    """Do the work in a fork and end with it, never returning into the code that was forked."""
+    """Do the work in a fork and end the process, without a return to the forked code."""
     status = 1
     try:
         work()
@@ -76,7 +77,7 @@ def finish(work: Callable[[], None]) -> NoReturn:
 
 
 def _begin(work: Callable[[], None], environ: Mapping[str, str], output: int) -> None:
-    """Do the work like a separate program: in its own session, with its own variables."""
+    """Do the work like a separate program: in its own session, with its own environment."""
     os.setsid()
     for theirs, own in ((os.open(os.devnull, os.O_RDONLY), 0), (output, 1), (output, 2)):
         os.dup2(theirs, own)

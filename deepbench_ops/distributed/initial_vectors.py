@@ -1,11 +1,12 @@
 """Vectors of the ranks, chosen so that sums are exact and every rank can predict every result.
 
-Entries are random odd integers, scaled by a power of two. Those that are summed have so few bits
-that the sum over all ranks fits into the significand (24 bits of float32, 8 of bfloat16): whatever
-the order of the additions, nothing is rounded, and an entry that is off by anything is wrong. Those
-that are only moved use all bits. A vector repeats a block of a prime number of entries; every block
-begins with its own number. So a piece that went to the wrong place shows, a vector takes no memory
-but its own, and filling or comparing one is about as fast as copying.
+Entries are random odd integers, scaled by a power of two. Entries that are summed have so few bits
+that the sum over all ranks fits into the significand (24 bits of float32, 8 of bfloat16). No order
+of additions then rounds, and any difference is an error. Entries that are only moved use all bits.
+
+A vector repeats a block of a prime number of entries, and every block begins with its own number.
+So a piece at a wrong place is found, a vector needs no further memory, and to fill or compare it is
+about as fast as a copy.
 """
 
 import math
@@ -17,28 +18,31 @@ import numpy as np
 from deepbench_ops.random_operands import random_bits
 
 PERIOD = 65521
-"""Entries of a block: a prime, so that no algorithm cuts vectors along it."""
+"""Number of entries of a block: a prime, so that no algorithm divides vectors at its multiples."""
 
 SCALE = 2.0**-100
-"""Summing a vector again and again multiplies it by the number of ranks: room to grow."""
+"""Factor on all entries. It is small because repeated sums in place multiply a vector by the number
+of ranks each time."""
 
 SIGNIFICAND = {"float32": 24, "bfloat16": 8}
-"""Bits of each precision, the leading one included."""
+"""Bits of the significand by precision, with the leading one."""
 
 BLOCKS = 8
-"""Blocks made or compared at a time: the memory it takes does not grow with the vector."""
+"""Number of blocks that are made or compared at a time, so that memory does not grow with
+vectors."""
 
 MOST = BLOCKS * PERIOD
-"""Entries made or compared at a time."""
+"""Number of entries that are made or compared at a time."""
 
 OWN_STREAMS = 1000
-"""First stream of random bits of vectors that are not summed: more than there are ranks."""
+"""First stream of random bits for vectors that are not summed; larger than any number of ranks."""
 
 
 class Repeating:
-    """Integers times SCALE that repeat a block; every block begins with its own number.
+    """A vector of integers times SCALE that repeats a block; every block begins with its own
+    number.
 
-    Of block b that number is (first + step·b) modulo `numbers`, plus 1, times `factor`.
+    The number of block b is (first + step·b) modulo `numbers`, plus 1, times `factor`.
     """
 
     def __init__(
@@ -51,7 +55,7 @@ class Repeating:
         self._factor = factor
 
     def between(self, start: int, end: int) -> np.ndarray:
-        """Return the entries from `start` up to, not including, `end`, as float32."""
+        """Return the entries from `start` to `end` - 1 as float32."""
         begin, count = start % PERIOD, end - start
         rows = np.tile(self._block, -(-(begin + count) // PERIOD))
         values = rows[begin : begin + count]
@@ -61,7 +65,7 @@ class Repeating:
         return values
 
     def at(self, entries: np.ndarray) -> np.ndarray:
-        """Return single entries, as float64."""
+        """Return the entries with these numbers as float64."""
         blocks, places = np.divmod(entries, PERIOD)
         return np.where(places == 0, self._marks(blocks), self._block[places].astype(np.float64))
 
@@ -88,7 +92,7 @@ class Vectors:
         self._addend_bits = addend_bits(ranks, self._bits)
 
     def addend(self, rank: int) -> Repeating:
-        """Return a rank's vector for sums; the numbers of the blocks are the same on all ranks."""
+        """Return a rank's vector for sums; block numbers are the same on all ranks."""
         block = integers(self._addend_bits, self._seed, rank)
         return Repeating(block, self._addend_numbers)
 
@@ -98,7 +102,7 @@ class Vectors:
         return Repeating(block, self._addend_numbers, factor=self.ranks)
 
     def own(self, rank: int) -> Repeating:
-        """Return a rank's vector to be moved; no two ranks number their blocks alike."""
+        """Return a rank's vector that is moved; block numbers differ between ranks."""
         block = integers(self._bits + 1, self._seed, OWN_STREAMS + rank)
         return Repeating(block, 2**self._bits - 1, first=rank, step=self.ranks)
 
@@ -109,17 +113,17 @@ class Vectors:
 
 @cache
 def summed(ranks: int, seed: int = 0, significand: int = SIGNIFICAND["float32"]) -> np.ndarray:
-    """Return the sum of all ranks' blocks, which each of them needs and one can make for all."""
+    """Return the sum of the blocks of all ranks, which is computed once for all of them."""
     bits = addend_bits(ranks, significand)
     return np.asarray(sum(integers(bits, seed, rank) for rank in range(ranks)))
 
 
 def integers(bits: int, seed: int, stream: int) -> np.ndarray:
-    """Return a block of random odd integers of either sign, of so many bits with the sign."""
+    """Return a block of random odd integers of both signs. bits: their size, with the sign."""
     drawn = random_bits(4 * PERIOD, seed, stream).view("<i4").astype(np.int64)
     return (drawn >> (32 - bits)) | 1
 
 
 def addend_bits(ranks: int, significand: int) -> int:
-    """Return how many bits an entry may have, so that the sum over all ranks is exact."""
+    """Return the number of bits of an entry for which the sum over all ranks is exact."""
     return significand - 1 - math.ceil(math.log2(max(ranks, 2)))

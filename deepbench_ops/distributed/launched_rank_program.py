@@ -1,6 +1,6 @@
-"""The program that torchrun or mpirun starts as many times as there are ranks.
+"""The program of each rank that torchrun or mpirun starts.
 
-Needs nothing but the transport's library and numpy, so that it runs where things are measured.
+It needs only the library of the transport and numpy, so that it runs in measured environments.
 """
 
 import argparse
@@ -20,18 +20,18 @@ from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.all_reduce import AllReduce
 
 TRANSPORTS = {"torchrun": ("gloo", "nccl"), "Open MPI": ("mpi",), "MPICH": ("mpi",)}
-"""Transports of each launcher's ranks; the first unless another is asked for."""
+"""Transports for the ranks of each launcher; the first is the default."""
 
 USAGE_ERROR = 2
 
 
 def main() -> None:
-    """Run this rank; a mistake ends in one line and a status that is not 0."""
+    """Run this rank; print one line for an error and exit with a status other than 0."""
     try:
         status = run(arguments())
     except (DeepbenchError, Unsupported) as wrong:
         status = reported(str(wrong))
-    # Threads of torch that outlive its group make an ordinary exit an abort, now and then.
+    # With threads of torch that outlive its group, an ordinary exit sometimes aborts.
     sys.stdout.flush()
     os._exit(status)
 
@@ -76,23 +76,24 @@ def lead(ranks: LaunchedRanks, asked: collective_options.CollectiveRequest) -> i
 
 
 def chosen(name: str | None, started_by: str) -> str:
-    """Return the transport's name; DeepbenchError when this launcher cannot start its ranks."""
+    """Return the name of the transport; raise DeepbenchError if it does not work with the
+    launcher."""
     possible = TRANSPORTS[started_by]
     if name is not None and transport.check(name) not in possible:
         raise DeepbenchError(
-            f"ranks started by {started_by} meet over {' or '.join(possible)}, not over {name}"
+            f"ranks started by {started_by} connect over {' or '.join(possible)}, not over {name}"
         )
     return name or possible[0]
 
 
 def reported(line: str) -> int:
-    """Print a mistake and return the exit status of a wrong use."""
+    """Print an error and return the exit status for wrong use."""
     say(line)
     return USAGE_ERROR
 
 
 def arguments() -> argparse.Namespace:
-    """Read the command line; a mistake ends in one line."""
+    """Read the command line; print one line for an error."""
     parser = OneLineParser(
         prog="python -m deepbench_ops.distributed",
         description="Collective operations between the ranks that torchrun or mpirun starts.",
@@ -128,5 +129,5 @@ class OneLineParser(argparse.ArgumentParser):
     """Argument parser whose errors are one line, without the usage before it."""
 
     def error(self, message: str) -> NoReturn:
-        """End with the line and the status for bad input."""
+        """Print the line and exit with the status for wrong use."""
         sys.exit(reported(message))

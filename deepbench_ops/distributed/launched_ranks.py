@@ -1,9 +1,9 @@
 """Ranks that torchrun or mpirun has started, on one machine or on many, with rank 0 as leader.
 
-All run the same program. Rank 0 broadcasts an order, all ranks carry it out, and rank 0 gathers the
-answers, so that `LaunchedRanks` has the interface of `RankGroup`. No process outside supervises
-them. When an order takes too long, or the transport reports a broken connection, all ranks that run
-answer a roll call, the lowest of them prints the missing ranks, and all end.
+All ranks run the same program. Rank 0 broadcasts an order, all ranks carry it out, and rank 0
+gathers the answers, so `LaunchedRanks` has the interface of `RankGroup`. No other process
+supervises them. If an order takes too long, or the transport reports a broken connection, all
+running ranks answer a roll call, the lowest one prints the missing ranks, and all end.
 """
 
 import json
@@ -22,15 +22,16 @@ from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.messages import Message
 
 ROLL_SECONDS = 5.0
-"""Seconds that a roll call waits: all ranks notice a fault at about the same time."""
+"""Seconds that a roll call waits; all ranks notice a fault at about the same time."""
 
 WORD_SECONDS = 2.0
-"""Seconds that the other ranks wait until the missing ones are printed: a launcher ends all ranks
-once one has ended, and messages not yet printed are lost."""
+"""Seconds that the other ranks wait until the missing ranks are printed. A launcher ends all ranks
+when one has ended, and messages that are not yet printed would be lost."""
 
 
 class TransportWatchdog:
-    """Ends this process, with a message that names the missing ranks, when its transport hangs."""
+    """Watchdog that ends this process when its transport hangs, with a message about the missing
+    ranks."""
 
     def __init__(self, transport: Transport, timeout: float) -> None:
         self._transport = transport
@@ -39,14 +40,14 @@ class TransportWatchdog:
 
     @contextmanager
     def supervise(self, stage: str) -> Iterator[None]:
-        """End the process where the block takes too long or fails."""
+        """Context that ends the process if the block takes too long or fails."""
         late = f"no end of it within {self._timeout:g} s"
         timer = threading.Timer(self._timeout, self._blame, (stage, late))
         timer.daemon = True
         timer.start()
         try:
             yield
-        except RuntimeError as broken:  # what torch and mpi4py raise when a connection breaks
+        except RuntimeError as broken:  # torch and mpi4py raise it for a broken connection
             self._blame(stage, " ".join(str(broken).split()) or type(broken).__name__)
         except Exception as fault:
             self._end(f"failed while {stage}: {type(fault).__name__}: {fault}")
@@ -54,7 +55,7 @@ class TransportWatchdog:
             timer.cancel()
 
     def _blame(self, stage: str, why: str) -> NoReturn:
-        """Print the missing ranks, unless a lower rank does, and end this process."""
+        """Print the missing ranks, unless a lower rank prints them, and end this process."""
         with self._calling:
             me, size = self._transport.rank, self._transport.size
             missing = sorted(set(self._roll()) - {me})
@@ -68,7 +69,7 @@ class TransportWatchdog:
             os._exit(1)
 
     def _roll(self) -> list[int]:
-        """Return the missing ranks; rank 0, which keeps the list, where it cannot be reached."""
+        """Return the missing ranks; rank 0, which has the list, if it cannot be reached."""
         found: list[list[int]] = []
         calling = threading.Thread(
             target=lambda: found.append(self._transport.missing(ROLL_SECONDS)), daemon=True
@@ -83,7 +84,7 @@ class TransportWatchdog:
 
 
 class LaunchedRanks:
-    """All ranks of the launcher, as rank 0 sees them."""
+    """All ranks of the launcher, with rank 0's functions to lead them."""
 
     def __init__(self, transport: Transport, timeout: float) -> None:
         self.name = transport.name
@@ -97,8 +98,8 @@ class LaunchedRanks:
     def ask(self, do: str, **details: object) -> list[Message]:
         """Have every rank carry out an order, and return their answers by rank.
 
-        Raises DeepbenchError with the reason of the first rank that failed, Unsupported where a
-        rank's library cannot do it.
+        Raises DeepbenchError with the reason of the first rank that failed, Unsupported if the
+        library of a rank does not have the operation.
         """
         with self._watchdog.supervise(STAGES[do]):
             self._transport.broadcast(json.dumps({"do": do, **details}))
@@ -119,7 +120,8 @@ class LaunchedRanks:
 
 
 def follow(transport: Transport, timeout: float) -> int:
-    """Carry out the orders of rank 0 until the last one; return the exit status in it."""
+    """Carry out the orders of rank 0 until the last one; return the exit status that it
+    contains."""
     member = RankMember(transport)
     watchdog = TransportWatchdog(transport, timeout)
     while True:

@@ -1,4 +1,4 @@
-"""Environment variables that launchers set for the processes that they start."""
+"""Environment variables that launchers set for their processes."""
 
 import os
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ ON_THIS_MACHINE = ("LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALN
 
 
 def found(environ: Mapping[str, str] = os.environ) -> str | None:
-    """Return the launcher that has started this process, None when none did."""
+    """Return the name of the launcher that has started this process, None for none."""
     for name, variables in VARIABLES.items():
         if all(environ.get(variable, "").isdigit() for variable in variables):
             return name
@@ -22,7 +22,8 @@ def found(environ: Mapping[str, str] = os.environ) -> str | None:
 
 
 def place(environ: Mapping[str, str] = os.environ) -> tuple[int, int]:
-    """Return (rank, size) as the launcher says; DeepbenchError without one."""
+    """Return (rank, size) from the launcher's variables; raise DeepbenchError without a
+    launcher."""
     name = found(environ)
     if name is None:
         raise DeepbenchError("no launcher here: start this with torchrun or mpirun")
@@ -31,6 +32,6 @@ def place(environ: Mapping[str, str] = os.environ) -> tuple[int, int]:
 
 
 def here(environ: Mapping[str, str] = os.environ) -> int:
-    """Return how many of the ranks are on this machine, 1 where the launcher does not say."""
+    """Return the number of ranks on this machine, 1 if the launcher does not report it."""
     counts = (environ.get(variable, "") for variable in ON_THIS_MACHINE)
     return next((int(text) for text in counts if text.isdigit()), 1)

@@ -1,9 +1,9 @@
 """The program of a rank that a group has started on its own machine.
 
-It connects to the group's socket, names its rank, and obeys orders until the one to end. A second
-thread listens: it reports the state of the rank, also while the rank waits inside an all-reduce,
-and ends the process when the group has ended. Both sleep while there is nothing to do, so that idle
-ranks do not disturb measurements.
+It connects to the group's socket, sends its rank, and carries out orders until the last one. A
+second thread listens: it reports the state of the rank, also while the rank waits inside an
+all-reduce, and ends the process when the group has ended. Both threads sleep while they wait, so
+idle ranks do not disturb measurements.
 """
 
 import os
@@ -21,16 +21,16 @@ from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.messages import Message, MessageSocket
 
 SOCKET = "group"
-"""Name of the group's socket in its folder, which also holds each rank's last words."""
+"""Name of the group's socket in its folder, which also has the standard error of each rank."""
 
 MEETING_POINT = "store"
-"""Name of the file there through which ranks find each other."""
+"""Name of the file in this folder through which ranks find each other."""
 
 JOINING = "joining the others"
 
 
 def error_file(folder: Path, rank: int) -> Path:
-    """Return the file that gets what a rank writes to its standard error."""
+    """Return the file for the standard error of a rank."""
     return folder / f"rank{rank}.err"
 
 
@@ -42,7 +42,8 @@ def serve(folder: Path, rank: int, size: int, name: str) -> None:
 
 
 class LocalRank:
-    """A rank of a group: its connection to the group, and its member once all have joined."""
+    """A rank of a group: its connection to the group, and its `RankMember` after all have
+    joined."""
 
     def __init__(self, folder: Path, rank: int, size: int, name: str) -> None:
         self._folder = folder
@@ -70,7 +71,7 @@ class LocalRank:
                     self._line.send({"doing": self._doing()})
                 else:
                     self._orders.put(message)
-        shutil.rmtree(self._folder, ignore_errors=True)  # no other process is left to do it
+        shutil.rmtree(self._folder, ignore_errors=True)  # the group can no longer do it
         os._exit(1)
 
     def _doing(self) -> str:
@@ -102,10 +103,10 @@ class LocalRank:
 
 
 def main() -> None:
-    """Run the rank that mpirun has started: arguments are the transport and the group's folder.
+    """Run a rank that mpirun has started. Arguments: transport, folder of the group.
 
-    The rank is taken from the launcher's variables, and MPI meets only at an order, so that
-    a rank which does not get that far has a name.
+    The rank comes from the launcher's variables. MPI connects only at an order, so that a rank that
+    fails before has a number in messages.
     """
     lifetime.end_with(os.getppid())
     name, folder = sys.argv[1:]

@@ -1,7 +1,7 @@
 """MPI through mpi4py, with the MPI library that it finds, such as Open MPI or MPICH.
 
-The timed calls are methods of `MPI.COMM_WORLD`, like `Allreduce`. The ranks are always started by
-mpirun, on one machine as well.
+The timed calls are methods of `MPI.COMM_WORLD`, such as `Allreduce`. mpirun always starts the
+ranks, also on one machine.
 """
 
 import time
@@ -14,15 +14,15 @@ from deepbench_ops.distributed.collectives import CollectiveModule
 from deepbench_ops.distributed.transport import Bound, Transport
 
 TYPES = {"float32": MPI.FLOAT, "uint16": MPI.UINT16_T}
-"""Types of elements in messages by the arrays' own. bfloat16, stored as uint16, is no type of MPI:
-its bits can be moved, and not summed (`transport.has_bfloat16`)."""
+"""MPI's types of elements, by type of the arrays. MPI has no bfloat16, which is stored as
+uint16: its bits can be moved but not summed (`transport.has_bfloat16`)."""
 
 ROLL_TAG = 1
 LOOK_SECONDS = 0.01
 
 
 class MpiTransport(Transport):
-    """The world of this process; importing mpi4py.MPI has already met all others."""
+    """MPI's world of this process; the import of mpi4py.MPI has connected it to all other ranks."""
 
     name = "mpi"
 
@@ -44,12 +44,12 @@ class MpiTransport(Transport):
         return cls()
 
     def bind(self, collective: CollectiveModule, operand: np.ndarray, result: np.ndarray) -> Bound:
-        """Work on the arrays where they are."""
+        """Bind the operation to the arrays themselves, without copies."""
         pairs = ([values, TYPES[values.dtype.name]] for values in (operand, result))
         return Bound(collective.over_mpi(MPI, self._world, *pairs), _nothing, _nothing, _nothing)
 
     def barrier(self) -> None:
-        """Meet all ranks."""
+        """Wait for all ranks."""
         self._control.Barrier()
 
     def broadcast(self, text: str) -> str:
@@ -63,7 +63,7 @@ class MpiTransport(Transport):
     def missing(self, seconds: float) -> list[int]:
         """Send every rank a token, and return the ranks whose tokens do not arrive.
 
-        No rank is named as missing where the library allows no calls during a blocked one.
+        [] if the library does not allow calls during a blocked call.
         """
         if MPI.Query_thread() < MPI.THREAD_MULTIPLE:
             return []
@@ -92,7 +92,7 @@ class MpiTransport(Transport):
         }
 
     def close(self) -> None:
-        """Finalise MPI, after which mpirun takes an end of this process for an orderly one."""
+        """Finalise MPI, so that mpirun treats the end of this process as regular."""
         MPI.Finalize()
 
 
@@ -103,4 +103,4 @@ def _mpi4py_version() -> str:
 
 
 def _nothing() -> None:
-    """Everything is done when the call returns, in the memory where it was."""
+    """Do nothing: when the call returns, the result is complete and in the array."""

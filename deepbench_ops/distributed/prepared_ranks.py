@@ -1,7 +1,7 @@
 """A collective operation prepared for asv: the ranks of one problem, started and checked.
 
-The framework under test decides what carries the messages: a torch release its own gloo, nccl on
-GPUs; a numpy release MPI through mpi4py, where both it and mpirun are installed.
+The framework under test decides the transport: releases of torch use their gloo, on GPUs nccl;
+releases of numpy use MPI through mpi4py, if mpi4py and mpirun are installed.
 """
 
 from dataclasses import dataclass, replace
@@ -18,39 +18,39 @@ from deepbench_ops.problems.collective import Collective
 TRANSPORTS = {("torch", "cpu"): "gloo", ("torch", "cuda"): "nccl", ("numpy", "cpu"): "mpi"}
 
 NO_TRANSPORT = "{} has nothing to carry messages between processes on {}"
-"""The reason of a framework and device that are not in TRANSPORTS."""
+"""Reason for a framework and device that are not in TRANSPORTS."""
 
 PROBE_ELEMENTS = (2**18, 2**22)
-"""Sizes on which a call is tried. The larger is tried where the smaller seems too slow: that may be
-the time in which many ranks on few cores meet, whatever they exchange."""
+"""Sizes of trial calls. The larger one is tried if the smaller one seems too slow, because many
+ranks on few cores need some time to meet, which does not depend on the size."""
 
 
 @dataclass(frozen=True)
 class RanksBackend:
-    """Ranks in the place of a backend: transport, device and versions."""
+    """Ranks with the interface of a backend: transport, device and versions."""
 
     name: str
     device: str
     group: RankGroup
 
     def versions(self) -> dict[str, str]:
-        """Return the libraries of rank 0, and the number of ranks."""
+        """Return the versions of rank 0's libraries, and the number of ranks."""
         return {**self.group.versions, "ranks": str(self.group.size)}
 
 
 @dataclass(frozen=True)
 class PreparedRanks(kernel_run.CheckedKernel):
-    """A kernel whose work is done by other processes."""
+    """A kernel that runs in other processes."""
 
     backend: RanksBackend
 
     @property
     def policy(self) -> Policy:
-        """Longer slices than those of a kernel within one process."""
+        """Return a policy with longer slices than those of a kernel in one process."""
         return collective_kernel.POLICY
 
     def pin(self) -> str:
-        """Leave the scheduler alone: there may be more ranks than cores."""
+        """Pin nothing, since there may be more ranks than cores."""
         return f"{self.threads} per rank, not pinned"
 
     def close(self) -> None:
@@ -59,11 +59,11 @@ class PreparedRanks(kernel_run.CheckedKernel):
 
 
 def prepare(family: str, problem_id: str, precision: str, ranks: int) -> PreparedRanks:
-    """Start the ranks of a problem, and compare a smaller result of theirs with the exact one.
+    """Start the ranks of a problem, and compare their result for a smaller size with the exact one.
 
-    The result of the problem itself is compared once it has been timed, as any kernel's. Raises
-    Unsupported with the reason where there is nothing to carry the messages, or one call
-    would take longer than the limit; DeepbenchError where a result is wrong or a rank fails.
+    The result of the problem itself is compared after it has been timed, as for any kernel. Raises
+    Unsupported, with the reason, without a transport or if one call would take longer than the
+    limit; DeepbenchError if a result is wrong or a rank fails.
     """
     problem = problems.find(family, problem_id)
     assert isinstance(problem, Collective)
@@ -73,7 +73,7 @@ def prepare(family: str, problem_id: str, precision: str, ranks: int) -> Prepare
     transport = TRANSPORTS[name, device]
     collective_kernel.demand(problem, precision, ranks, transport)
     if kernel_run.policy().cold:
-        raise Unsupported(f"{problem.heading} has no cold start: its ranks have just met")
+        raise Unsupported(f"{problem.heading} has no cold start: its ranks have just connected")
     for condition in (LAYOUT, EXECUTION):
         if condition.asked() != condition.usual:
             raise Unsupported(
@@ -92,9 +92,9 @@ def prepare(family: str, problem_id: str, precision: str, ranks: int) -> Prepare
 
 
 def demand_time(problem: Collective, precision: str, group: RankGroup) -> None:
-    """Call on fewer entries, and raise Unsupported when a call on all would outlast the limit.
+    """Time a call on fewer entries; raise Unsupported if a full call would exceed the limit.
 
-    DeepbenchError where that result is wrong, on whichever rank.
+    Raises DeepbenchError if the result is wrong on any rank.
     """
     limit = kernel_run.call_limit()
     for most in PROBE_ELEMENTS:

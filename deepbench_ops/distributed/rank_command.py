@@ -1,4 +1,4 @@
-"""Command that starts the ranks of a group, and the environment variables that they get."""
+"""Command that starts the ranks of a group, and their environment variables."""
 
 import os
 import shutil
@@ -12,10 +12,10 @@ from deepbench_ops.measure import threads
 from deepbench_ops.problems.suggestions import unknown
 
 THREADS = 1
-"""Threads of each rank: they share the cores of one machine."""
+"""Number of threads of each rank; all ranks share the cores of one machine."""
 
 DEFAULT_ALGORITHM = "default"
-"""The library's own choice, by size and number of ranks."""
+"""The algorithm that the library chooses by size and number of ranks."""
 
 ALGORITHMS: dict[str, dict[str, dict[str, str]]] = {
     "gloo": {},
@@ -30,7 +30,8 @@ ALGORITHMS: dict[str, dict[str, dict[str, str]]] = {
         )
     },
 }
-"""By transport and name, the variables that impose one: NCCL's, and Open MPI's numbers."""
+"""Environment variables that force an algorithm, by transport and name of the algorithm: those of
+NCCL, and those of Open MPI with its numbers."""
 
 MPIRUN = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -42,18 +43,16 @@ MPIRUN = {
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
     "PRTE_MCA_hwloc_default_binding_policy": "none",
 }
-"""mpirun refuses root and more ranks than cores, and ties ranks to cores; here it must not.
-
-For Open MPI 4 and 5. As variables, so that the command is every MPI's.
-"""
+"""Environment variables that let mpirun of Open MPI 4 and 5 run as root, start more ranks than
+cores, and not bind ranks to cores. They are variables so that the command works with every MPI."""
 
 LAUNCHERS_OWN = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK")
-"""Variables that an outer torchrun may have set, and that do not hold for the ranks started
-here."""
+"""Variables that an outer torchrun may have set and that are wrong for the ranks started here."""
 
 
 def command(name: str, size: int, folder: Path) -> list[str]:
-    """Return the command that starts `size` ranks. Raises Unsupported where there is no mpirun."""
+    """Return the command that starts `size` ranks; raise Unsupported if it needs a missing
+    mpirun."""
     python = [sys.executable, "-m"]
     if not transport.wants_mpirun(name):
         return [*python, "deepbench_ops.distributed.fork_server", name, str(size), str(folder)]
@@ -72,9 +71,9 @@ def command(name: str, size: int, folder: Path) -> list[str]:
 
 
 def environment(name: str, algorithm: str = DEFAULT_ALGORITHM) -> dict[str, str]:
-    """Return the variables for the ranks: one thread each, loopback, the algorithm.
+    """Return the environment variables of the ranks: threads, loopback interface, algorithm.
 
-    DeepbenchError for an algorithm that the transport does not have.
+    Raises DeepbenchError for an algorithm that the transport does not have.
     """
     choices = {DEFAULT_ALGORITHM: {}, **ALGORITHMS[transport.check(name)]}
     if algorithm not in choices:
@@ -82,12 +81,12 @@ def environment(name: str, algorithm: str = DEFAULT_ALGORITHM) -> dict[str, str]
     environ = {key: value for key, value in os.environ.items() if key not in LAUNCHERS_OWN}
     environ["DEEPBENCH_THREADS"] = str(THREADS)
     threads.fix(environ)
-    # Else gloo looks its own host's name up, which not every machine can.
+    # Without this gloo would look up the name of its host, which fails on some machines.
     environ.setdefault("GLOO_SOCKET_IFNAME", loopback())
     return {**environ, **MPIRUN, **choices[algorithm]}
 
 
 def loopback() -> str:
-    """Return the name of the interface by which a machine talks to itself."""
+    """Return the name of the loopback interface."""
     names = [name for _, name in socket.if_nameindex()]
     return next((name for name in names if name.startswith("lo")), "lo")

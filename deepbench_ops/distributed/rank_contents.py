@@ -10,17 +10,17 @@ from deepbench_ops.distributed import collectives
 from deepbench_ops.distributed.initial_vectors import MOST, SCALE, SIGNIFICAND, Piece, Vectors
 
 STORED: Mapping[str, np.dtype] = {"float32": np.dtype(np.float32), "bfloat16": np.dtype(np.uint16)}
-"""Types in the host's memory. numpy has no bfloat16: its bits are kept, as an unsigned integer."""
+"""Types of arrays in the host's memory. numpy has no bfloat16; its bits are stored as uint16."""
 
 LARGEST_EXPONENT = 127
-"""Of float32 and of bfloat16."""
+"""Largest exponent of float32 and of bfloat16."""
 
 HALF = np.uint32(16)
-"""bfloat16 is the upper half of a float32."""
+"""Number of bits by which to shift a float32; bfloat16 is its upper half."""
 
 
 class Mismatch(NamedTuple):
-    """The first entry that is not what it must be."""
+    """The first wrong entry of a result."""
 
     entry: int
     expected: float
@@ -45,18 +45,18 @@ class Contents:
         return STORED[self.precision]
 
     def operand_size(self, rank: int = 0) -> int:
-        """Return the entries that a rank holds before the call."""
+        """Return the number of entries of a rank's operand."""
         return _size(self.collective.initial(self._vectors, self.elements, rank))
 
     def result_size(self, rank: int = 0) -> int:
-        """Return the entries that a rank holds after it."""
+        """Return the number of entries of a rank's result."""
         return _size(self.collective.expected(self._vectors, self.elements, rank))
 
     @property
     def most_calls(self) -> int | None:
-        """Number of calls in a row that stay finite, None for any number.
+        """Largest number of consecutive calls whose results are finite, None for any number.
 
-        In place, each sum is the number of ranks times the one before.
+        Each sum in place is the previous one times the number of ranks.
         """
         if not self.collective.IN_PLACE:
             return None
@@ -64,16 +64,16 @@ class Contents:
         return 1 + int((LARGEST_EXPONENT - first) / math.log2(max(self.ranks, 2)))
 
     def fill(self, operand: np.ndarray, rank: int) -> None:
-        """Write what this rank puts in."""
+        """Write the initial values of a rank's operand."""
         for start, values in _chunks(self.collective.initial(self._vectors, self.elements, rank)):
             operand[start : start + len(values)] = narrowed(values, self.precision)
 
     def spoil(self, result: np.ndarray) -> None:
-        """Make a result unusable, so that none passes that was never written."""
+        """Fill a result with invalid values, so that one that is not written does not pass."""
         result[:] = narrowed(np.full(1, np.nan, np.float32), self.precision)
 
     def at(self, entries: np.ndarray, rank: int = 0) -> np.ndarray:
-        """Return a rank's result at these entries, as float64."""
+        """Return the correct values of a rank's result at some entries, as float64."""
         found = np.full(len(entries), np.nan)
         start = 0
         for piece in self.collective.expected(self._vectors, self.elements, rank):
@@ -83,10 +83,9 @@ class Contents:
         return found
 
     def mismatch(self, result: np.ndarray, calls: int = 1, rank: int = 0) -> Mismatch | None:
-        """Return the first wrong entry after so many calls in a row, None when all are right.
+        """Return the first wrong entry after `calls` consecutive calls, None if all are correct.
 
-        Of a first sum nothing is rounded. In later ones in place, of equal numbers, each addition
-        may round.
+        The first sum is exact. In later sums in place each addition may round.
         """
         later = calls - 1 if self.collective.IN_PLACE else 0
         factor = float(self.ranks) ** later
@@ -102,7 +101,7 @@ class Contents:
 
 
 def narrowed(values: np.ndarray, precision: str) -> np.ndarray:
-    """Return float32 values, which the precision must hold exactly, as they are stored."""
+    """Return float32 values in the stored type; the precision must be able to hold them exactly."""
     if precision == "float32":
         return values
     return (values.view(np.uint32) >> HALF).astype(np.uint16)
@@ -120,7 +119,7 @@ def _size(pieces: Sequence[Piece]) -> int:
 
 
 def _chunks(pieces: Sequence[Piece]) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield the pieces one after the other, in parts of limited size, each with its place."""
+    """Yield the values of the pieces in parts of limited size, each with its position."""
     place = 0
     for vector, first, length in pieces:
         for start in range(first, first + length, MOST):
@@ -130,6 +129,6 @@ def _chunks(pieces: Sequence[Piece]) -> Iterator[tuple[int, np.ndarray]]:
 
 
 def _near(actual: np.ndarray, expected: np.ndarray, allowed: float) -> np.ndarray:
-    """Return where the difference is so small a part of what is expected."""
+    """Return where the difference, divided by the expected value, is at most `allowed`."""
     with np.errstate(invalid="ignore"):
         return np.asarray(np.abs(actual - expected) <= allowed * np.abs(expected))

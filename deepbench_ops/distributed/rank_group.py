@@ -1,8 +1,8 @@
-"""A number of ranks on this machine: started, given orders, supervised, ended without remains.
+"""A group of ranks on this machine: it starts them, gives them orders, supervises and ends them.
 
-Every order goes to all ranks and must be answered by all in time. A rank that ends, answers with
-an error or does not answer ends the whole group, and one error names it. No rank outlives
-`close`; when this process dies, the ranks see their lines go dead, remove the folder and end.
+Every order goes to all ranks, and all must answer in time. A rank that ends, answers with an error
+or does not answer ends the whole group, with one error about it. No rank outlives `close`. If this
+process dies, the ranks notice the closed connections, remove the folder and end.
 """
 
 import os
@@ -31,14 +31,13 @@ from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.messages import Message, MessageSocket
 
 TIMEOUT_SECONDS = 120.0
-"""Longest time of an order, and of the start, unless the caller gives another."""
+"""Default for the longest time of an order, and of the start."""
 
 TICK_SECONDS = 0.2
 """Seconds between two checks of the process that starts the ranks."""
 
 SETTLING_SECONDS = 3.0
-"""Seconds after a first failure in which others are awaited, to distinguish cause from
-consequences."""
+"""Seconds to wait for further failures after the first, to distinguish cause from consequences."""
 
 REPORTING_SECONDS = 2.0
 """Longest time until a rank reports its state: its listening thread has nothing else to do."""
@@ -52,11 +51,11 @@ Process = subprocess.Popen[bytes] | forked_process.Forked
 
 
 class RankGroup:
-    """`size` processes that sum over one transport. Use it as a context, or close it.
+    """`size` processes that exchange vectors over one transport. Use it as a context, or close it.
 
-    timeout: seconds that each order may take, and the start.
-    pids: the ranks' process numbers.
-    versions: of the libraries of rank 0.
+    timeout: seconds that each order, and the start, may take.
+    pids: process numbers of the ranks.
+    versions: versions of rank 0's libraries.
     """
 
     def __init__(
@@ -94,13 +93,13 @@ class RankGroup:
     def ask(self, do: str, **details: object) -> list[Message]:
         """Have every rank carry out an order, and return their answers by rank.
 
-        The group is closed when that fails. Raises DeepbenchError with the rank and the reason, and
-        Unsupported where this machine cannot carry the order out.
+        A failure closes the group. Raises DeepbenchError with the rank and the reason, Unsupported
+        if this machine cannot carry out the order.
         """
         return self._order(range(self.size), {"do": do, **details})
 
     def close(self, killing: bool = False) -> None:
-        """End all ranks, politely unless `killing`, and remove every trace of them."""
+        """End all ranks, by an order or with `killing` by signals, and remove their folder."""
         if not killing:
             for line in self._lines.values():
                 with suppress(OSError):
@@ -142,7 +141,7 @@ class RankGroup:
             )
 
     def _meet(self) -> dict[str, str]:
-        """Wait for all ranks to start and to join each other; return the libraries of rank 0."""
+        """Wait until all ranks have started and connected; return the versions of rank 0."""
         end = time.monotonic() + self.timeout
         while len(self._lines) < self.size:
             if trouble := self._hear(TICK_SECONDS):
@@ -159,7 +158,7 @@ class RankGroup:
         waiting = set(ranks)
         answers: dict[int, Message] = {}
         for rank in waiting:
-            with suppress(OSError):  # it has ended, and the dead line will say so
+            with suppress(OSError):  # the rank has ended, which its closed connection shows later
                 self._lines[rank].send(order)
         end = time.monotonic() + self.timeout
         while waiting - answers.keys():
@@ -172,10 +171,10 @@ class RankGroup:
         return [answers[rank] for rank in sorted(answers)]
 
     def _hear(self, seconds: float) -> list[tuple[int, Message | None]]:
-        """Return the ranks' messages until now, None for a rank whose connection is closed.
+        """Return the messages of ranks until now, None for a rank whose connection is closed.
 
-        Waits at most `seconds` for a first message. New connections, and the fork server's
-        messages on ranks that have ended, are handled here.
+        Waits at most `seconds` for the first message. Also handles new connections and messages of
+        the fork server about ended ranks.
         """
         heard: list[tuple[int, Message | None]] = []
         events = self._selector.select(seconds)
@@ -207,7 +206,7 @@ class RankGroup:
                 yield next(rank for rank, its in self._lines.items() if its is line), message
 
     def _fail(self, stage: str, signs: list[tuple[int, Message | None]]) -> NoReturn:
-        """Raise the error that explains these signs of trouble and those that follow them."""
+        """Raise the error that explains these failures and those that follow soon."""
         end = time.monotonic() + SETTLING_SECONDS
         while (left := end - time.monotonic()) > 0 and not self._is_explained(signs):
             signs += self._hear(left)
@@ -219,12 +218,12 @@ class RankGroup:
         self._give_up(errors[min(errors)])
 
     def _is_explained(self, signs: list[tuple[int, Message | None]]) -> bool:
-        """Return whether all have given a sign, and it is known how those that are lost ended."""
+        """Return whether all ranks have reported, and it is known how the lost ones ended."""
         lost = {rank for rank, message in signs if message is None}
         return len(dict(signs)) == self.size and lost <= self._ended.keys()
 
     def _silence(self, stage: str, waiting: set[int]) -> NoReturn:
-        """Raise the error about the ranks for which the others wait."""
+        """Raise the error about ranks that did not answer in time, for which the others wait."""
         doing: dict[int, str] = {}
         for rank in waiting:
             with suppress(OSError):
@@ -253,7 +252,7 @@ class RankGroup:
         return f"rank{'s' if len(ranks) > 1 else ''} {listed} of {self.size}"
 
     def _how(self, rank: int) -> str:
-        """Return how a rank ended, as far as that is known, with its last words."""
+        """Return how a rank ended, if known, with the last line of its standard error."""
         status = self._ended.get(rank)
         how = "ended"
         if status is not None:
@@ -269,7 +268,7 @@ class RankGroup:
         return last_line(self._folder / LAUNCHER_WORDS)
 
     def _end(self, process: Process, seconds: float) -> None:
-        """Let the ranks end within so many seconds, then kill them, and wait for their end."""
+        """Wait at most `seconds` for the ranks to end, kill the others, and wait for their end."""
         with suppress(subprocess.TimeoutExpired):
             process.wait(seconds)
         with suppress(ProcessLookupError):
@@ -285,7 +284,7 @@ class RankGroup:
 
 
 def last_line(path: Path) -> str:
-    """Return the last line of a file that is not empty, "" where there is none."""
+    """Return the last line of a file that is not blank, "" if none exists."""
     with suppress(OSError):
         lines = path.read_text(errors="replace").splitlines()
         return next((line.strip() for line in reversed(lines) if line.strip(" -*=")), "")

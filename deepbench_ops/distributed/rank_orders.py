@@ -1,8 +1,8 @@
 """Orders that every rank carries out, the same on one machine and on many.
 
-Inside the timed region are the collective operations and nothing else: `calls` of them back to
-back, on vectors that all ranks hold already, from a rank's own leaving of the barrier to its own
-end of the last one. Outside are filling the vectors, the barrier, and the comparison.
+The timed region has only the collective operations: `calls` of them without a pause, on existing
+vectors. It begins when a rank leaves the barrier and ends when its last call returns. The vectors
+are filled and compared outside, and the barrier is outside as well.
 """
 
 import time
@@ -18,7 +18,7 @@ from deepbench_ops.gc_pause import no_collector
 from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.random_operands import aligned_empty
 
-# States of a rank, for messages on ranks that do not answer.
+# States of a rank, for messages about ranks that do not answer.
 IDLE = "waiting for orders"
 PREPARING = "preparing its vector"
 MEETING = "waiting at the barrier"
@@ -37,13 +37,13 @@ STAGES = {
     "verify": "comparing its result",
     "peek": "showing its result",
 }
-"""Names of the work under each order, for messages."""
+"""Description of each order, for messages."""
 
 ORDERS = ("prepare", "reset", "run", "slice", "verify", "peek")
 
 
 class RankMember:
-    """One rank with its vectors; orders are methods, by name."""
+    """One rank with its vectors; each order is the method of the same name."""
 
     def __init__(self, transport: Transport) -> None:
         self.doing = IDLE
@@ -55,7 +55,7 @@ class RankMember:
         self._calls = 0
 
     def obey(self, do: str, **details: Any) -> dict[str, object]:
-        """Carry out one order, of ORDERS, and return its answer."""
+        """Carry out one of ORDERS and return its answer."""
         assert do in ORDERS
         try:
             return dict(getattr(self, do)(**details))
@@ -71,10 +71,10 @@ class RankMember:
     ) -> Mapping[str, object]:
         """Make the vectors of this rank; they replace earlier ones.
 
-        elements: those of the whole vector, which is a multiple of the ranks where it is cut.
+        elements: size of the whole vector, a multiple of the number of ranks if it is divided.
         """
         self.doing = PREPARING
-        self._release()  # frees the last ones first
+        self._release()  # frees the earlier vectors first
         rank, size = self._transport.rank, self._transport.size
         self._contents = Contents(family, elements, size, precision, seed)
         collective, kind = self._contents.collective, self._contents.stored_type
@@ -86,7 +86,7 @@ class RankMember:
         return self.reset()
 
     def reset(self) -> Mapping[str, object]:
-        """Put the initial values back, and make the result of earlier calls unusable."""
+        """Restore the initial values, and fill the result with invalid values."""
         self.doing = PREPARING
         self._contents.fill(self._operand, self._transport.rank)
         if self._operand is not self._values:
@@ -97,9 +97,9 @@ class RankMember:
         return {}
 
     def run(self) -> Mapping[str, object]:
-        """Carry the operation out once, whatever the vectors hold by now.
+        """Carry out the operation once, on the current contents of the vectors.
 
-        Raises Unsupported where the library refuses it.
+        Raises Unsupported if the library does not have it.
         """
         self.doing = EXCHANGING
         try:
@@ -113,10 +113,10 @@ class RankMember:
         return {}
 
     def slice(self, calls: int) -> Mapping[str, object]:
-        """Return the seconds that this rank spent on so many calls.
+        """Return the seconds of `calls` calls on this rank, from the initial values on.
 
-        It begins with the initial values. As each sum in place multiplies the vector by the number
-        of ranks, it is reset and the ranks meet again, outside the time, before it would overflow.
+        Each sum in place multiplies the vector by the number of ranks. Before it would overflow, it
+        is reset and the ranks wait for each other, outside the time.
         """
         seconds = 0.0
         for batch in self._batches(calls):
@@ -130,9 +130,9 @@ class RankMember:
         return {"seconds": seconds}
 
     def verify(self) -> Mapping[str, object]:
-        """Compare every entry with what it must be after the calls since the last reset.
+        """Compare every entry with its correct value after the calls since the last reset.
 
-        Raises DeepbenchError naming rank, entry and value.
+        Raises DeepbenchError with rank, entry and value of the first difference.
         """
         self.doing = COMPARING
         self._bound.store()
@@ -174,4 +174,4 @@ class RankMember:
 
 
 def _nothing() -> None:
-    """Stand in for a call while there are no vectors."""
+    """Do nothing: placeholder of a call before vectors exist."""

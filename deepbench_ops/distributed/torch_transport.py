@@ -22,16 +22,16 @@ from deepbench_ops.distributed.transport import Bound, Transport
 from deepbench_ops.errors import Unsupported
 
 ROLL = "deepbench-alive"
-"""Key of the store under which, with its rank, each running rank answers a roll call."""
+"""Beginning of the key in the store, before the rank, with which a rank answers a roll call."""
 
 LOOK_SECONDS = 0.1
 
 REFUSALS = ("not support", "no support", "scalar type", "not implemented")
-"""Parts of torch's errors for a call, or a type of it, that a backend does not have."""
+"""Parts of torch's errors about a call or a type that a backend does not have."""
 
 
 class TorchTransport(Transport):
-    """The default process group of this process, made from a store that all ranks reach."""
+    """The default process group of this process, made from a store that all ranks can reach."""
 
     backend: ClassVar[str]
 
@@ -40,7 +40,7 @@ class TorchTransport(Transport):
         self.size = size
         self._store = store
         self._demand_device()
-        # The ranks' supervisor reports first, since it can name the silent rank.
+        # The supervisor of the ranks reports first, since it knows which rank does not answer.
         limit = timedelta(seconds=2 * timeout + 30)
         dist.init_process_group(
             self.backend, store=store, rank=rank, world_size=size, timeout=limit
@@ -51,26 +51,26 @@ class TorchTransport(Transport):
 
     @classmethod
     def join(cls, rank: int, size: int, meeting: Path, timeout: float) -> "TorchTransport":
-        """Meet over a file, which unlike torch's store at a port no other user can reach."""
-        torch.set_num_threads(rank_command.THREADS)  # torch may have been imported for more
+        """Connect over a file; torch's store at a port could be reached by other users."""
+        torch.set_num_threads(rank_command.THREADS)  # torch may have started with more
         store = dist.FileStore(str(meeting), size)
         store.set_timeout(timedelta(seconds=timeout))
         return cls(rank, size, store, timeout)
 
     @classmethod
     def join_launched(cls, timeout: float) -> "TorchTransport":
-        """Meet as MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE say, which torchrun sets."""
+        """Connect by MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE, which torchrun sets."""
         limit = timedelta(seconds=timeout)
         store, rank, size = next(iter(rendezvous("env://", timeout=limit)))
         return cls(rank, size, store, timeout)
 
     def bind(self, collective: CollectiveModule, operand: np.ndarray, result: np.ndarray) -> Bound:
-        """Work on the arrays where they are."""
+        """Bind the operation to the arrays themselves, without copies."""
         run = self._call(collective, _tensor(operand), _tensor(result))
         return Bound(run, _nothing, _nothing, _nothing)
 
     def lacks(self, fault: Exception) -> str:
-        """Return the first line of torch's refusal."""
+        """Return the first line of torch's error about a missing operation; "" for other errors."""
         words = str(fault).strip().partition("\n")[0]
         return words if any(refusal in words.lower() for refusal in REFUSALS) else ""
 
@@ -83,7 +83,7 @@ class TorchTransport(Transport):
             raise Unsupported(f"torch {torch.__version__}: {missing}") from None
 
     def barrier(self) -> None:
-        """Meet over gloo."""
+        """Wait for all ranks, over gloo."""
         dist.barrier(group=self._control)
 
     def broadcast(self, text: str) -> str:
@@ -99,7 +99,7 @@ class TorchTransport(Transport):
         return box or []
 
     def missing(self, seconds: float) -> list[int]:
-        """Answer in the store, and return the ranks that do not; a missing store means rank 0."""
+        """Answer in the store, and return the ranks that do not answer; [0] without a store."""
         end = time.monotonic() + seconds
         absent = list(range(self.size))
         try:
@@ -112,7 +112,8 @@ class TorchTransport(Transport):
         return absent
 
     def versions(self) -> dict[str, str]:
-        """Return torch, its threads, numpy, the transport and the interface that was asked for."""
+        """Return the versions of torch and numpy, the number of threads, the transport, and the
+        network interface from the environment."""
         found = {
             "framework": f"torch {torch.__version__}",
             "torch": str(torch.__version__),
@@ -124,11 +125,11 @@ class TorchTransport(Transport):
         return {key: value for key, value in found.items() if value}
 
     def close(self) -> None:
-        """Take the process group apart."""
+        """Destroy the process group."""
         dist.destroy_process_group()
 
     def _demand_device(self) -> None:
-        """Raise Unsupported where there is not what the backend needs."""
+        """Raise Unsupported if this machine does not have the devices that the backend needs."""
 
 
 class GlooTransport(TorchTransport):
@@ -143,7 +144,7 @@ class NcclTransport(TorchTransport):
     name = backend = "nccl"
 
     def bind(self, collective: CollectiveModule, operand: np.ndarray, result: np.ndarray) -> Bound:
-        """Work on copies of the arrays on this rank's GPU."""
+        """Bind the operation to copies of the arrays on this rank's GPU."""
         hosts = [_tensor(result)] if operand is result else [_tensor(operand), _tensor(result)]
         on_gpu = [torch.empty_like(host, device="cuda") for host in hosts]
 
@@ -159,7 +160,7 @@ class NcclTransport(TorchTransport):
         )
 
     def versions(self) -> dict[str, str]:
-        """Return these versions, that of NCCL and the GPU's name."""
+        """Return the versions of `TorchTransport`, that of NCCL, and the name of the GPU."""
         release = torch.cuda.nccl.version()
         return {
             **super().versions(),
@@ -174,16 +175,16 @@ class NcclTransport(TorchTransport):
         here = int(os.environ.get("LOCAL_WORLD_SIZE", self.size))
         count = torch.cuda.device_count() if torch.cuda.is_available() else 0
         if here > count:
-            raise Unsupported(f"nccl wants a GPU for each of the {here} ranks, and finds {count}")
+            raise Unsupported(f"nccl needs a GPU for each of the {here} ranks and finds {count}")
         torch.cuda.set_device(local)
 
 
 def _tensor(values: np.ndarray) -> torch.Tensor:
-    """Return an array as a tensor in the same memory; uint16 holds bfloat16."""
+    """Return an array as a tensor in the same memory; uint16 becomes bfloat16."""
     if values.dtype == np.uint16:
         return torch.from_numpy(values.view(np.int16)).view(torch.bfloat16)
     return torch.from_numpy(values)
 
 
 def _nothing() -> None:
-    """Do nothing: on a CPU the call has done everything when it returns."""
+    """Do nothing: on a CPU the operation is complete when the call returns."""

@@ -1,7 +1,7 @@
-"""Transports of messages between ranks: their interface, and the list of them.
+"""Transports of messages between ranks: their interface and their list.
 
-A library is imported when its transport is loaded and never before, so that asking for a list
-of transports costs nothing and needs nothing installed.
+A library is imported only when its transport is loaded, so the list of transports needs no
+installed library.
 """
 
 from abc import ABC, abstractmethod
@@ -33,13 +33,13 @@ class Bound:
     """A collective operation on arrays in host memory, bound to a transport."""
 
     run: Callable[[], object]
-    """Carry it out once; on a GPU this may only enqueue it."""
+    """Carry out the operation once; on a GPU this may only enqueue it."""
     synchronise: Callable[[], object]
     """Return once everything enqueued has been done."""
     load: Callable[[], object]
-    """Bring the host's values to where the transport has them; nothing to do on a CPU."""
+    """Copy the host's values to the transport's memory; does nothing on a CPU."""
     store: Callable[[], object]
-    """Bring the result back."""
+    """Copy the result back to the host's array; does nothing on a CPU."""
 
 
 class Transport(ABC):
@@ -52,22 +52,23 @@ class Transport(ABC):
     @classmethod
     @abstractmethod
     def join(cls, rank: int, size: int, meeting: Path, timeout: float) -> "Transport":
-        """Meet the other ranks of a local group.
+        """Connect to the other ranks of a local group.
 
-        meeting: a file that is not there yet, the same for all, in a folder of this user alone.
+        meeting: path of a file that does not exist yet, the same for all ranks, in a folder that
+        only this user can access.
         """
 
     @classmethod
     @abstractmethod
     def join_launched(cls, timeout: float) -> "Transport":
-        """Meet the other ranks that the same launcher (torchrun, mpirun) has started."""
+        """Connect to the other ranks that the same launcher (torchrun, mpirun) has started."""
 
     @abstractmethod
     def bind(self, collective: CollectiveModule, operand: np.ndarray, result: np.ndarray) -> Bound:
-        """Prepare a collective operation on arrays that stay the host's copies.
+        """Prepare a collective operation on arrays in host memory.
 
-        Of one in place both are the same array. bfloat16 is stored as uint16. Raises Unsupported
-        where the library has no such operation.
+        For an operation in place, operand and result are the same array. bfloat16 is stored as
+        uint16. Raises Unsupported if the library does not have the operation.
         """
 
     def lacks(self, fault: Exception) -> str:
@@ -76,7 +77,7 @@ class Transport(ABC):
 
     @abstractmethod
     def barrier(self) -> None:
-        """Return once every rank has come here."""
+        """Return once every rank has called this."""
 
     @abstractmethod
     def broadcast(self, text: str) -> str:
@@ -84,11 +85,11 @@ class Transport(ABC):
 
     @abstractmethod
     def gather(self, text: str) -> list[str]:
-        """Return every rank's text in order on rank 0, [] elsewhere."""
+        """Return the texts of all ranks in order on rank 0, [] on other ranks."""
 
     @abstractmethod
     def missing(self, seconds: float) -> list[int]:
-        """Call the roll after something went wrong; return the ranks that do not answer in time.
+        """Call the roll after a fault; return the ranks that do not answer within `seconds`.
 
         All running ranks call this at about the same time, from any thread.
         """
@@ -99,13 +100,13 @@ class Transport(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Close the connection without errors on the other ranks."""
+        """Close the connection without errors on other ranks."""
 
 
 def load(name: str) -> type[Transport]:
-    """Return the transport called `name`, importing its library.
+    """Import the library of the transport `name` and return its class.
 
-    Raises DeepbenchError for an unknown name, Unsupported where the library is missing or broken.
+    Raises DeepbenchError for an unknown name, Unsupported if the library is missing or broken.
     """
     _, module, kind = _CLASSES[check(name)]
     demand(name)
@@ -118,37 +119,37 @@ def load(name: str) -> type[Transport]:
 
 
 def wants_mpirun(name: str) -> bool:
-    """Return whether ranks of that transport are started by mpirun, through which they meet."""
+    """Return whether the ranks of a transport are started and connected by mpirun."""
     return check(name) in _STARTED_BY_MPIRUN
 
 
 def has_bfloat16(name: str) -> bool:
-    """Return whether the transport can sum bfloat16; others can only move its bits."""
+    """Return whether a transport can sum bfloat16; others can only move its bits."""
     return check(name) not in _WITHOUT_BFLOAT16
 
 
 def library_copies(name: str, in_place: bool) -> int:
-    """Return how many more copies of a vector the library may need in main memory.
+    """Return the number of further copies of a vector that the library may need in main memory.
 
-    MPI libraries sum into a second vector; gloo copies where there are two buffers.
+    MPI libraries sum into a second vector; gloo copies if operand and result are two buffers.
     """
     return {"gloo": int(not in_place), "nccl": 0, "mpi": 1}[check(name)]
 
 
 def check(name: str) -> str:
-    """Return the name; DeepbenchError when there is no such transport."""
+    """Return the name of a transport; raise DeepbenchError for an unknown one."""
     if name not in _CLASSES:
         raise unknown("transport", name, NAMES)
     return name
 
 
 def library(name: str) -> str:
-    """Return the library that carries it."""
+    """Return the name of a transport's library."""
     return _CLASSES[check(name)][0]
 
 
 def demand(name: str) -> None:
-    """Raise Unsupported when the library of that transport is not installed; imports nothing."""
+    """Raise Unsupported if the library of a transport is not installed; imports nothing."""
     needed = library(name)
     if find_spec(needed) is None:
         raise Unsupported(

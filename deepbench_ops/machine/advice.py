@@ -1,17 +1,17 @@
-"""Reasons for a noisy machine with their remedies, in words."""
+"""Reasons for a noisy machine, with their remedies."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
 STOLEN = 0.01
-"""Share of processor time taken by a hypervisor from which it is worth a word."""
+"""Share of processor time taken by a hypervisor from which on it is reported."""
 
 
 def advice(facts: Mapping[str, str], load: float, stolen: float | None) -> list[str]:
-    """Return a line for each thing that can be mended.
+    """Return a line for each problem that the user can remedy.
 
-    facts: the fingerprint's. load: processes that wanted a processor before anything was
-    measured. stolen: share of processor time that went to other tenants meanwhile, None where
+    facts: those of the fingerprint. load: number of runnable processes before the measurement.
+    stolen: share of processor time that went to other tenants during the measurement, None where
     the system does not report it.
     """
     found = []
@@ -47,14 +47,14 @@ def advice(facts: Mapping[str, str], load: float, stolen: float | None) -> list[
 
 
 def processor_time(path: Path = Path("/proc/stat")) -> tuple[float, float] | None:
-    """Return (stolen, all) processor time since the start, None where it is not known."""
+    """Return (stolen, total) processor time since the start of the system, None where unknown."""
     try:
         name, *ticks = path.read_text().splitlines()[0].split()
     except (OSError, IndexError, ValueError):
         return None
     if name != "cpu" or len(ticks) < 8:
         return None
-    # user, nice, system, idle, iowait, irq, softirq, steal; guests are in user already
+    # user, nice, system, idle, iowait, irq, softirq, steal; user already has that of guests
     values = [float(tick) for tick in ticks[:8]]
     return values[7], sum(values)
 

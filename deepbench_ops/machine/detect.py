@@ -1,4 +1,4 @@
-"""Facts of this machine: those that name it, and those that may change under its name."""
+"""Facts of this machine: those that identify it, and those that may change."""
 
 import os
 import platform
@@ -14,11 +14,10 @@ PROC = Path("/proc")
 
 
 def identity(name: str, accelerator: str | None = None) -> dict[str, str]:
-    """The keys of the asv entry, all text: they are part of every line that asv draws.
+    """Return the keys of asv's machine entry, all text; they are part of every line of asv.
 
-    os is without the kernel's release and ram in whole GiB, because asv's own defaults for
-    these change with every kernel and would then start new lines. accelerator: its name where
-    it cannot be detected.
+    os has no kernel release and ram is in whole GiB, because asv's own values of these change with
+    every kernel and would start new lines. accelerator: name of one that cannot be detected.
     """
     return {
         "machine": name,
@@ -32,7 +31,7 @@ def identity(name: str, accelerator: str | None = None) -> dict[str, str]:
 
 
 def facts() -> dict[str, str]:
-    """Facts that may change while the machine keeps its name, as text: exact memory, caches,
+    """Return facts that may change while the machine keeps its name, as text: exact memory, caches,
     kernel, driver, settings from outside."""
     found = {
         "memory_bytes": str(memory_bytes() or ""),
@@ -47,7 +46,8 @@ def facts() -> dict[str, str]:
 
 
 def accelerators() -> dict[str, str]:
-    """Name, driver, memory and count of NVIDIA accelerators; {} where nvidia-smi sees none."""
+    """Return name, driver, memory and count of NVIDIA accelerators; {} where nvidia-smi finds
+    none."""
     try:
         answer = subprocess.run(
             [
@@ -66,10 +66,10 @@ def accelerators() -> dict[str, str]:
 
 
 def parse_accelerators(listing: str) -> dict[str, str]:
-    """Return the accelerators that nvidia-smi lists: name, driver, memory in MiB.
+    """Return the accelerators in nvidia-smi's output: name, driver, memory in MiB.
 
-    Several of one kind are written as "8 x NAME", different ones joined by " + "; driver and
-    memory are the first one's.
+    The name of several equal ones is "8 x NAME"; different ones are joined by " + ". Driver and
+    memory are those of the first.
     """
     lines = [[cell.strip() for cell in line.split(",")] for line in listing.splitlines()]
     lines = [line for line in lines if len(line) == 3]
@@ -87,7 +87,7 @@ def parse_accelerators(listing: str) -> dict[str, str]:
 
 
 def last_level_cache(caches: Path = CACHES) -> int:
-    """Return the bytes of the largest cache that the first processor sees, 0 where unknown."""
+    """Return the bytes of the largest cache of the first processor, 0 where unknown."""
     largest = 0
     for path in caches.glob("index*/size"):
         text = path.read_text().strip()
@@ -99,24 +99,24 @@ def last_level_cache(caches: Path = CACHES) -> int:
 
 
 def whole_gib(size: int) -> str:
-    """A memory size in whole GiB, or "unknown" for 0."""
+    """Return a memory size in whole GiB, "unknown" for 0."""
     return f"{round(size / 2**30)} GiB" if size else "unknown"
 
 
 def processor_name() -> str:
-    """Name of the processor, as the system describes it; "" where it cannot be read."""
+    """Return the name of the processor as the system reports it; "" where it cannot be read."""
     named = _proc("cpuinfo", "model name") or _sysctl("machdep.cpu.brand_string")
     return named or platform.processor()
 
 
 def memory_bytes() -> int:
-    """Physical memory in bytes, 0 where it cannot be read."""
+    """Return the physical memory in bytes, 0 where it cannot be read."""
     kilobytes = _proc("meminfo", "MemTotal").removesuffix(" kB")
     return int(kilobytes) * 1024 if kilobytes.isdigit() else int(_sysctl("hw.memsize") or 0)
 
 
 def _proc(file: str, key: str) -> str:
-    """Return the first value of a key in a file of Linux's /proc; "" where there is none."""
+    """Return the first value of a key in a file of Linux's /proc; "" if missing."""
     path = PROC / file
     lines = path.read_text("utf-8", errors="replace").splitlines() if path.is_file() else []
     pairs = (line.partition(":") for line in lines)
@@ -124,7 +124,7 @@ def _proc(file: str, key: str) -> str:
 
 
 def _sysctl(name: str) -> str:
-    """Return a value of macOS's kernel; "" on other systems."""
+    """Return a value from the kernel of macOS; "" on other systems."""
     if sys.platform != "darwin":
         return ""
     command = ["sysctl", "-n", name]

@@ -1,4 +1,4 @@
-"""Times that a machine cannot reach: faster than its peak, or than its memory, allows."""
+"""Times that a machine cannot reach: faster than its peak or its memory bandwidth allow."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,26 +11,26 @@ from deepbench_ops.problems.problem import Problem
 from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 BEYOND = 1.3
-"""Factor over its peak that a machine may seem to reach: cards clock above their data sheets, and a
-peak was measured on a machine that was not quite free. Without fast algorithms the highest of
-results/ is 1.25 times (products on epyc-9005-2core)."""
+"""Factor over its peak that a machine may seem to reach: GPUs clock above their data sheets, and a
+peak may have been measured on a machine that was not completely free. Without fast algorithms the
+highest rate in results/ is 1.25 times the peak (products on epyc-9005-2core)."""
 
 BEYOND_CACHES = 50.0
-"""Factor over the memory's bandwidth that is impossible for operands that fit in a cache. The
-highest of results/ is 6.8 times, of a product of 2.1 MB on xeon-avx512-2core."""
+"""Factor over the memory bandwidth that is impossible for operands that fit into a cache. The
+highest in results/ is 6.8 times, for a product of 2.1 MB on xeon-avx512-2core."""
 
 BEYOND_MEMORY = 3.0
-"""The same of operands that are LARGER times the last cache: reading is up to a third faster than
-the triad that bandwidth is measured by, whose count leaves out what a store reads first, and a part
-of the operands may still lie in the cache. The highest of results/ is 2.1 times."""
+"""The same factor for operands of at least LARGER times the last cache. Reading is up to a third
+faster than the triad that measures bandwidth, since the triad does not count the reads before a
+store, and a part of the operands may be in the cache. The highest in results/ is 2.1 times."""
 
 LARGER = 2.0
 
 
 @dataclass(frozen=True)
 class Roofs:
-    """Peak FLOP/s by precision, bytes/s of the memory and bytes of the last cache of a device,
-    where they are known."""
+    """Known roofs of a device: peak FLOP/s by precision, memory bandwidth in bytes/s, and size of
+    the last cache in bytes."""
 
     peaks: Mapping[str, float]
     bandwidth: float | None = None
@@ -38,11 +38,11 @@ class Roofs:
     _least: dict[ResultKey, tuple[float, float]] = field(
         default_factory=dict, repr=False, compare=False
     )
-    """Seconds below which a kernel beats the memory and the peak, of those asked for so far."""
+    """Cache of the seconds below which a kernel beats the memory and the peak."""
 
     @classmethod
     def of(cls, known: Profile | None, device: str) -> "Roofs":
-        """Return those of a device in a profile; without a profile none are known."""
+        """Return the roofs of a device in a profile; without a profile none are known."""
         if known is None:
             return cls({})
         peaks = known.peaks.get(device, {})
@@ -55,7 +55,7 @@ class Roofs:
         )
 
     def beaten(self, key: ResultKey, seconds: float) -> str:
-        """Return which roof a time beats, and by how much; "" where it beats none."""
+        """Return the roof that a time beats, and by which factor, in words; "" if it beats none."""
         if key not in self._least:
             self._least[key] = self._least_by_memory(key), self._least_by_peak(key)
         by_memory, by_peak = self._least[key]
@@ -79,9 +79,10 @@ class Roofs:
 
 
 def times_peak(key: ResultKey, seconds: float, peaks: Mapping[str, float]) -> float | None:
-    """Return how many times the peak a kernel would need; `peaks` are FLOP/s by precision.
+    """Return the FLOP/s of a kernel with this time, divided by the peak of its precision.
 
-    None without a peak of that precision, and for kernels without FLOPs.
+    peaks: FLOP/s by precision. None without a peak of that precision, and for kernels without
+    FLOPs.
     """
     precision, flops = asked(key)
     peak = peaks.get(precision)
@@ -89,10 +90,10 @@ def times_peak(key: ResultKey, seconds: float, peaks: Mapping[str, float]) -> fl
 
 
 def times_bandwidth(key: ResultKey, seconds: float, bandwidth: float | None) -> float | None:
-    """Return how many times the memory's bandwidth, in bytes/s, a kernel would need.
+    """Return the bytes/s of a kernel with this time, divided by the memory bandwidth.
 
-    It counts the bytes that no pass can avoid moving, of an all-reduce the vector once. None
-    without a bandwidth, and at a precision of unknown weight.
+    The bytes are the least that the kernel moves; for an all-reduce the vector once. None without a
+    bandwidth, and at a precision whose number of bytes is unknown.
     """
     moved = _moved(key)
     return None if bandwidth is None or moved is None else moved / seconds / bandwidth or None
@@ -100,14 +101,14 @@ def times_bandwidth(key: ResultKey, seconds: float, bandwidth: float | None) -> 
 
 @cache
 def asked(key: ResultKey) -> tuple[str, float]:
-    """Return the precision whose peak a kernel may reach, and its FLOPs."""
+    """Return the precision whose peak limits a kernel, and the kernel's FLOPs."""
     problem, operation, precision = _named(key)
     return multiplied(precision), problem.flops_of(operation)
 
 
 @cache
 def fast_factor(key: ResultKey) -> float:
-    """Return the FLOPs that are counted over the fewest that an algorithm needs."""
+    """Return the counted FLOPs divided by the fewest that any known algorithm needs."""
     problem, _, _ = _named(key)
     return problem.fast_factor
 

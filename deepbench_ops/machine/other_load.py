@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 WORTH_A_WORD = 0.05
-"""Share of the processors' time from which use by others counts as a disturbance."""
+"""Share of processor time from which on use by other processes counts as a disturbance."""
 
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
@@ -15,14 +15,14 @@ TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 @dataclass(frozen=True)
 class Usage:
     """Processor seconds since the start of the system, on the processors that this process may use:
-    taken by all processes together, and by the hypervisor for other systems."""
+    those of all processes together, and those that the hypervisor gave to other systems."""
 
     busy: float
     stolen: float
 
 
 def usage(path: Path = Path("/proc/stat"), cores: Iterable[int] | None = None) -> Usage | None:
-    """Return the usage so far; None where the system does not report it."""
+    """Return the usage until now; None where the system does not report it."""
     try:
         own = os.sched_getaffinity(0) if cores is None else set(cores)
         lines = [line.split() for line in path.read_text().splitlines() if line.startswith("cpu")]
@@ -64,7 +64,7 @@ class LoadMonitor:
         self._before, self._own_before, self._started = read(), own(), clock()
 
     def found(self) -> str:
-        """Return who took how much of the processors' time, "" where it was next to nothing."""
+        """Return in words how much processor time others used, and who; "" if it was little."""
         now, passed = self._read(), self._cores * (self._clock() - self._started)
         if self._before is None or now is None or passed <= 0:
             return ""

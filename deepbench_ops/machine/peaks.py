@@ -1,7 +1,7 @@
-"""The best rates of this machine: FLOP/s from large products, bytes/s from a triad.
+"""Peak rates of this machine: FLOP/s from large products, bytes/s from a triad.
 
-They are the roof of its results, so each is the best of many runs and says how it was measured.
-None is from a data sheet, whose rates the machine may not reach.
+They are the roofs of its results. Each is the best of many runs, with a note on how it was
+measured. None comes from a data sheet, whose rates the machine may not reach.
 """
 
 import importlib
@@ -30,18 +30,22 @@ GPU = "cuda"
 """The device that `detect.accelerators` lists."""
 
 FP8 = "fp8"
-"""The peak of 8-bit floating point (`Precision.product`), which GPUs alone are asked for."""
+"""The peak of 8-bit floating point (`Precision.product`), which is measured on GPUs only."""
 
 FLOP_RATE = "FLOP/s"
 BYTE_RATE = "bytes/s"
 
 SMALLEST, LARGEST = 512, 8192
-# A product is doubled in each dimension until the next would take longer than this.
-LONGEST_SECONDS = 0.5
-BEST_OF_SECONDS = 0.5
+"""Sizes of the first and of the largest product that is measured."""
 
-# Of each array at a time: three pieces stay in the caches nearest to a core.
+LONGEST_SECONDS = 0.5
+"""Time that the next product, doubled in each dimension, must not exceed."""
+
+BEST_OF_SECONDS = 0.5
+"""Seconds of repeated runs whose best counts."""
+
 BLOCK_ELEMENTS = 2**14
+"""Elements of a block of the triad: blocks of three arrays fit into the caches next to a core."""
 ELEMENT_BYTES = 8
 TRIAD_BYTES = 3 * ELEMENT_BYTES
 
@@ -61,10 +65,10 @@ def product(size: int, peak: str) -> tuple[Problem, str]:
 def gemm_peaks(
     device: str, threads: int, deadline: float, clock: Clock = time.perf_counter
 ) -> dict[str, Figure]:
-    """FLOP/s by precision on a device: the best that any installed framework reaches.
+    """Return the FLOP/s by precision on a device: the best of all installed frameworks.
 
-    A precision that none can do, or that comes after the deadline (a reading of the clock),
-    has no value and says why.
+    deadline: reading of `clock` after which no product is begun. A precision that no framework has,
+    or that comes after the deadline, has a figure without a value, with the reason.
     """
     loaded, missing = load_all(device, threads)
     peaks = {}
@@ -75,7 +79,7 @@ def gemm_peaks(
 
 
 def best(found: list[Figure]) -> Figure:
-    """The figure with the highest value, else one without that gives every reason."""
+    """Return the figure with the highest value, or one without a value with all reasons."""
     measured = [figure for figure in found if figure.value is not None]
     if measured:
         return max(measured, key=lambda figure: figure.value or 0.0)
@@ -86,9 +90,9 @@ def best(found: list[Figure]) -> Figure:
 def gemm_peak(
     backend: Backend, precision: str, seconds: float, clock: Clock = time.perf_counter
 ) -> Figure:
-    """FLOP/s of the largest square product that is quick enough, the best of `seconds`.
+    """Return the FLOP/s of the largest square product below LONGEST_SECONDS, best of `seconds`.
 
-    Unsupported where the backend cannot do it; DeepbenchError where its result is wrong.
+    Raises Unsupported where the backend does not have it, DeepbenchError for a wrong result.
     """
     check.verify(backend, *product(SMALLEST, precision))
     size = SMALLEST
@@ -106,11 +110,12 @@ def gemm_peak(
 
 
 def triad(threads: int, elements: int, seconds: float, clock: Clock = time.perf_counter) -> Figure:
-    """Bytes/s of a[:] = b + s·c on `threads` threads, float64, the best of `seconds`.
+    """Return the bytes/s of a[:] = b + s·c on `threads` threads, float64, best of `seconds`.
 
-    numpy would make a whole temporary array for s·c; in blocks that stay in the cache, memory
-    sees b and c read and a written, which are the 24 bytes an element that STREAM counts. (A
-    processor that fetches a line before it writes it moves 32; STREAM does not count these.)
+    numpy makes a temporary array for s·c. In blocks that stay in the cache this array does not
+    reach memory, which only reads b and c and writes a: 24 bytes an element, as STREAM counts. (A
+    processor that reads a cache line before it writes it moves 32 bytes; STREAM does not count
+    these.)
     """
     a, b, c = (np.full(elements, value) for value in (0.0, 1.0, 2.0))
     starts = range(0, elements, BLOCK_ELEMENTS)
@@ -136,18 +141,16 @@ def triad(threads: int, elements: int, seconds: float, clock: Clock = time.perf_
 
 
 def triad_elements(cache_bytes: int, free_bytes: int) -> int:
-    """Elements of each array: four times the last-level cache, 64 MiB at least.
-
-    Never more than an eighth of the free memory.
-    """
+    """Return the number of elements of each array: four times the last-level cache, at least 64 MiB
+    and at most an eighth of the free memory."""
     wanted = max(64 * 2**20, 4 * cache_bytes)
     return max(BLOCK_ELEMENTS, min(wanted, free_bytes // 8) // ELEMENT_BYTES)
 
 
 def cuda_triad(seconds: float, elements: int = 2**28, clock: Clock = time.perf_counter) -> Figure:
-    """Bytes/s of the same triad on an accelerator, float32, through torch.
+    """Return the bytes/s of the triad on an accelerator, float32, through torch, best of `seconds`.
 
-    Unsupported where torch, or an accelerator that it can use, is missing.
+    Raises Unsupported without torch, or without an accelerator that torch can use.
     """
     try:
         torch: Any = importlib.import_module("torch")
@@ -177,9 +180,9 @@ def cuda_triad(seconds: float, elements: int = 2**28, clock: Clock = time.perf_c
 
 
 def copy_rate(device: str, seconds: float) -> Figure:
-    """Return the bytes/s of the memory workload of a device's yardstick.
+    """Return the bytes/s of the memory workload of a device's yardstick, best of `seconds`.
 
-    Raises Unsupported where its yardstick moves no bytes that are counted, or where it has none.
+    Raises Unsupported where the yardstick declares no number of bytes, or the device none.
     """
     own = device_workloads.of(device)
     if own is None or not own.memory.bytes:
@@ -198,7 +201,8 @@ def _triad_blocks(blocks: Iterable[tuple[np.ndarray, ...]]) -> None:
 
 @cache
 def load_all(device: str, threads: int) -> tuple[list[Backend], list[Figure]]:
-    """The installed frameworks that have a device, and of the others figures that say why not."""
+    """Return the installed frameworks that support a device, and for the others figures without a
+    value, with the reasons."""
     loaded, missing = [], []
     for name in backends.NAMES:
         try:

@@ -1,4 +1,4 @@
-"""The measurements that belong to one result file, by the point that they are of."""
+"""The records of measuring processes that belong to one result file, by point."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -16,10 +16,10 @@ from deepbench_ops.storage.result_key import ResultKey
 
 @dataclass(frozen=True)
 class File:
-    """A file of measurements.
+    """A file of records of measurements.
 
-    records: by benchmark and plain parameters, one a process. facts: the conditions that records
-    name, by their digest.
+    records: by benchmark and parameters, one for each process. facts: conditions of processes, by
+    the digest in the records.
     """
 
     records: Mapping[ResultKey, Sequence[Record]]
@@ -27,9 +27,9 @@ class File:
 
     @classmethod
     def read(cls, path: Path) -> "File":
-        """Return the content of a file, without skips and quick looks.
+        """Read a file, without the records of skipped and of quick measurements.
 
-        Raises DeepbenchError for a broken one.
+        Raises DeepbenchError for a broken file.
         """
         facts, entries = measurements.load(path)
         found: dict[ResultKey, list[Record]] = defaultdict(list)
@@ -43,8 +43,8 @@ class File:
         return self.records.get(key, ())
 
     def settings(self, key: ResultKey) -> Settings | None:
-        """Return the settings of a point's processes; without any, those that all of the file
-        agree on."""
+        """Return the settings from outside of a point's processes; for a point without records
+        those of all processes of the file, None if these differ."""
         records = self.of(key)
         if records:
             return reduce(
@@ -66,12 +66,12 @@ def _settings(facts: Mapping[str, str]) -> Settings | None:
     written = facts.get(SETTINGS)
     try:
         return None if written is None else outside_settings.parse(written)
-    except ValueError:  # a quote that nothing closes
+    except ValueError:  # an unclosed quote
         return None
 
 
 def _together(one: Settings | None, other: Settings | None) -> Settings | None:
-    """Return the settings of two processes of a point: those that either had."""
+    """Return the settings of two processes of a point: all that one of them had."""
     if one == other or one is None or other is None:
         return one if one == other else None
     return tuple(sorted({*one, *other}))

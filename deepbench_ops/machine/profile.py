@@ -22,10 +22,10 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Figure:
-    """A number and how it was got; None with the reason where there is none.
+    """A number with its unit and origin; without a value, None and the reason.
 
     unit: "FLOP/s", "bytes/s" or "s".
-    how: begins with "measured:", "data sheet:" or "not measured:".
+    how: text that begins with "measured:", "data sheet:" or "not measured:".
     """
 
     value: float | None
@@ -46,15 +46,16 @@ class LatencyLevel:
 
 @dataclass(frozen=True)
 class Profile:
-    """The figures that results of a machine are compared with.
+    """The figures with which results of a machine are compared.
 
     date: day on which the peaks were measured, ISO.
-    facts: memory_bytes, kernel, driver and the like, as text; they may change under a name.
+    facts: memory_bytes, kernel, driver and so on, as text; they may change while the machine keeps
+        its name.
     peaks: FLOP/s by device and precision. bandwidth: bytes/s by device.
-    yardsticks: seconds per unit by thread count and kind of yardstick, read with the
-        workloads of yardstick_version.
-    levels: the levels of core latency that were seen, ascending. yardstick_levels:
-        those at which `yardsticks` were read, by thread count, where that is known.
+    yardsticks: nominal readings, in seconds per unit, by thread count and kind of yardstick, with
+        the workloads of yardstick_version.
+    levels: levels of core latency that were found, ascending. yardstick_levels: levels at which
+        `yardsticks` were read, by thread count, where known.
     """
 
     machine: str
@@ -69,25 +70,26 @@ class Profile:
 
     @property
     def latencies(self) -> list[float]:
-        """The levels of core latency, in nanoseconds."""
+        """Return the levels of core latency in nanoseconds."""
         return [level.nanoseconds for level in self.levels]
 
     def has_measurements(self) -> bool:
-        """Whether any of its figures was measured on the machine, not copied from a data sheet."""
+        """Return whether any figure was measured on the machine and not taken from a data sheet."""
         figures = [self.bandwidth, *self.peaks.values(), *self.yardsticks.values()]
         return any(f.how.startswith("measured") for group in figures for f in group.values())
 
     def nominal(self, threads: int, version: str) -> dict[str, float]:
-        """Nominal seconds per unit by kind of yardstick.
+        """Return the nominal seconds per unit by kind of yardstick.
 
-        {} when these workloads were never read at that thread count.
+        {} if these workloads were never read at this thread count.
         """
         if version != self.yardstick_version:
             return {}
         return _values(self.yardsticks.get(str(threads), {}))
 
     def for_processes(self, version: str) -> str:
-        """Nominal readings for the variable by which measured processes get them."""
+        """Return the nominal readings as text for the environment variable of measuring
+        processes."""
         if version != self.yardstick_version:
             return NominalReadings().as_text()
         return NominalReadings(
@@ -98,19 +100,20 @@ class Profile:
 
 
 def path_of(results: Path, machine: str) -> Path:
-    """Path of the profile of that machine."""
+    """Return the path of a machine's profile."""
     return results / machine / FILE_NAME
 
 
 def read(results: Path, machine: str) -> Profile | None:
-    """The profile of that machine, None when it has none; DeepbenchError when it is broken."""
+    """Return the profile of a machine, None if it has none; raise DeepbenchError if it is
+    broken."""
     path = path_of(results, machine)
     try:
         return parse(json.loads(size_limits.read_text(path, size_limits.SMALL)))
     except FileNotFoundError:
         return None
     except OSError as problem:
-        if problem.errno == errno.ENAMETOOLONG:  # so nothing can be there
+        if problem.errno == errno.ENAMETOOLONG:  # no such file can exist
             return None
         raise
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
@@ -121,10 +124,10 @@ def read(results: Path, machine: str) -> Profile | None:
 
 
 def write(results: Path, profile: Profile, ready: Ready = Path) -> Path:
-    """Store the profile, whole or not at all, and return where.
+    """Write the profile, completely or not at all, and return its path.
 
-    Levels of core latency are left out where none was seen, as of machines that others published.
-    ready: as `atomic.together` gives it, where other files are to be replaced with this one.
+    Levels of core latency are left out if there are none, as for machines of published results.
+    ready: function from `atomic.together`, if other files are replaced together with this one.
     """
     path = path_of(results, profile.machine)
     stored = {"version": VERSION, **asdict(profile)}
@@ -137,9 +140,9 @@ def write(results: Path, profile: Profile, ready: Ready = Path) -> Path:
 
 
 def refuse_another(known: Profile | None, processor: str) -> None:
-    """Raise DeepbenchError where the profile is of another processor than `processor`.
+    """Raise DeepbenchError where the profile is that of another processor than `processor`.
 
-    Both as `fingerprint.silicon` writes them; one that is not known is taken for the same.
+    Both are texts of `fingerprint.silicon`; an unknown one counts as the same.
     """
     described = known.facts.get("processor", "") if known is not None else ""
     if known is not None and described and processor and described != processor:
@@ -150,7 +153,8 @@ def refuse_another(known: Profile | None, processor: str) -> None:
 
 
 def parse(stored: dict[str, Any]) -> Profile:
-    """The profile that a file holds; ValueError, KeyError and the like for anything else."""
+    """Return the profile in a file's content; raise ValueError, KeyError or similar for any other
+    content."""
     if stored["version"] != VERSION:
         raise ValueError(f"version {stored['version']}, not {VERSION}")
     return Profile(

@@ -1,7 +1,7 @@
-"""The part of a machine's profile that is about its states, and the advice on them.
+"""States of the machine in its profile, and advice about them.
 
-Latencies between two cores show in which state the machine is (`measure.machine_states`). The
-profile keeps the levels that were seen, and the nominal readings of the yardsticks at each.
+The latency between two cores shows the state of the machine (`measure.machine_states`). The profile
+has the levels that were found, with the nominal readings of the yardsticks at each level.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,11 +12,11 @@ from deepbench_ops.machine.profile import Figure, LatencyLevel, Profile
 from deepbench_ops.measure import core_latency, machine_states, threads, yardstick
 
 READINGS = 3
-"""Latencies read at a time: as many as make a level."""
+"""Number of latencies that are read at a time, enough for a level."""
 
 SAME_STATE = 1.1
-"""A first nominal reading of an unknown state that is as close to today's was of today's state:
-states differ by more, and a yardstick that is disturbed is not read as a new one."""
+"""Factor within which a first nominal reading of unknown state and today's are from the same state:
+states differ by more."""
 
 
 def latencies(count: int) -> list[float]:
@@ -34,8 +34,9 @@ def with_state(
 ) -> Profile:
     """Return the profile with today's level of latency and its nominal readings.
 
-    before: latencies from the start. fresh: whether the profile's yardsticks have been read since
-    then. Nothing is added where the state changed meanwhile.
+    before: latencies from the start of the survey. fresh: whether the profile's yardsticks have
+    been read since then. warn: called with a line for each problem. The profile is unchanged if the
+    state changed during the survey.
     """
     levels = _levels(known, before)
     level = _only(before, levels)
@@ -80,7 +81,8 @@ def _nanoseconds(readings: Iterable[float]) -> str:
 
 
 def _origin(read: dict[str, Figure], first: dict[str, Figure], nanoseconds: float) -> float | None:
-    """Return the level at which the first nominal readings were taken, as today's show it."""
+    """Return the latency, in nanoseconds, at which the first nominal readings were taken:
+    today's if today's readings are the same, else None."""
     pairs = [(figure.value, first[kind].value) for kind, figure in read.items() if kind in first]
     ratios = [max(one, other) / min(one, other) for one, other in pairs if one and other]
     return nanoseconds if ratios and max(ratios) <= SAME_STATE else None
@@ -93,7 +95,7 @@ def _levels(known: Profile, readings: Iterable[float]) -> list[LatencyLevel]:
 
 
 def _only(readings: Sequence[float], levels: Sequence[LatencyLevel]) -> LatencyLevel | None:
-    """Return the level to which most readings belong and the others to none, None without one."""
+    """Return the level of most readings if the others belong to no level, else None."""
     values = [level.nanoseconds for level in levels]
     found = [machine_states.level_of(each, values) for each in readings]
     fits = [each for each in found if each is not None]
@@ -103,9 +105,9 @@ def _only(readings: Sequence[float], levels: Sequence[LatencyLevel]) -> LatencyL
 
 
 def summary(levels: Sequence[float], readings: Sequence[float]) -> list[str]:
-    """Return lines on the states of a machine, with advice where it has several.
+    """Return lines on the states of a machine, with advice if it has several.
 
-    levels: of its profile. readings: latencies of now.
+    levels: latencies of the levels in its profile, in nanoseconds. readings: current latencies.
     """
     if not readings:
         return []

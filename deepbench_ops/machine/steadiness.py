@@ -1,16 +1,15 @@
-"""Steadiness of points: those that are unsteady, not to be trusted, with the reason.
+"""Steadiness of points: which points are unsteady and not to be trusted, and why.
 
-A point is unsteady for one of three reasons, looked for in this order:
+A point is unsteady for one of three reasons, which are tested in this order:
 
-- *correction*: half or more of its slices were taken while the yardstick's reading lay outside the
-  range in which kernels and yardstick were shown to scale together, and the others do not confirm
-  its time;
+- *correction*: half or more of its slices were taken while the reading of the yardstick was outside
+  the range in which kernels scale with it, and the other slices do not confirm the point's time;
 - *disagreement*: no majority of its processes agrees, with each other and with the point's time,
-  within the differences that chance makes between processes of the machine;
-- *roof*: its time beats the machine's peak or bandwidth (see `machine.impossible_times`).
+  within the random differences between processes of the machine;
+- *roof*: its time beats the peak or the bandwidth of the machine (see `machine.impossible_times`).
 
-docs/explanation/measuring.md has the figures behind the limits, and
-bench/steadiness_limits.py prints them again.
+docs/explanation/measuring.md has the figures for these limits, and bench/steadiness_limits.py
+computes them.
 """
 
 import math
@@ -34,40 +33,42 @@ from deepbench_ops.storage.measurements import Record, level
 from deepbench_ops.storage.result_key import ResultKey
 
 SCALING = 0.8, 1.25
-"""The yardstick's readings over the nominal one between which kernels scale with it. Of the records
-in results/ calibrated seconds are the same there to 2 % (compute) and 8 % (memory), and beyond off
-by 7 to 20 % and up to a factor of two."""
+"""Range of the yardstick's reading, divided by the nominal one, in which kernels scale with it. In
+the records of results/ calibrated seconds in this range are the same within 2 % (compute) and 8 %
+(memory); outside they are wrong by 7 to 20 %, at most by a factor of two."""
 
 OUTSIDE = 0.5
-"""Share of a point's slices outside of that range from which its median may be one of them."""
+"""Share of a point's slices outside this range from which on its median may be one of them."""
 
 CONFIRMED = 1.05
-"""Within this factor the median of the other slices confirms the point's time all the same."""
+"""Factor within which the median of the other slices confirms the point's time."""
 
 LEAST_APART = 1.3
-"""Processes that differ by less agree on any machine."""
+"""Factor below which processes agree on any machine."""
 
 DEVIATIONS = 3.0
-"""Processes that differ by more standard deviations of such differences disagree."""
+"""Number of standard deviations of their differences above which processes disagree."""
 
 FEWEST_POINTS = 20
-"""Points of several processes from which a machine's own deviation is known."""
+"""Number of points with several processes that is needed to know a machine's own deviation."""
 
 
 @dataclass(frozen=True)
 class SteadinessJudge:
-    """A machine's measurements, by the name of their result file, and the profile to judge points
-    by."""
+    """Test of the steadiness of a machine's points.
+
+    It has the machine's records, by name of their result file, and its profile.
+    """
 
     files: Mapping[str, File]
     profile: Profile | None = None
 
     @classmethod
     def of(cls, folder: Path) -> "SteadinessJudge":
-        """Return the judge of a machine from its folder in results/.
+        """Return the test for the machine of a folder in results/.
 
-        A profile that cannot be read gives no roofs. Raises DeepbenchError for a broken file of
-        measurements.
+        With a profile that cannot be read it has no roofs. Raises DeepbenchError for a broken file
+        of records.
         """
         paths = measurements.paths(folder)
         known = None
@@ -76,29 +77,29 @@ class SteadinessJudge:
         return cls({measurements.result_of(path).name: File.read(path) for path in paths}, known)
 
     def file(self, result: Path) -> File:
-        """Return the measurements of an asv result file; nothing where it has none."""
+        """Return the records of an asv result file; an empty file if it has none."""
         return self.files.get(result.name, NOTHING)
 
     def reason(self, records: Sequence[Record], key: ResultKey, seconds: float, device: str) -> str:
-        """Return why a point of this machine is unsteady; see the function."""
+        """Return why a point of this machine is unsteady; see the function `reason`."""
         if device not in self._roofs:
             self._roofs[device] = Roofs.of(self.profile, device)
         return reason(records, key, seconds, self._roofs[device], self.apart)
 
     def of_point(self, result: Path, key: ResultKey, seconds: float, device: str) -> str:
-        """The same of a point by its asv result file."""
+        """Return why a point is unsteady, with its records from its asv result file."""
         return self.reason(self.file(result).of(key), key, seconds, device)
 
     @cached_property
     def apart(self) -> float:
-        """See `agreement`."""
+        """Factor by which two processes of a point may differ by chance; see `agreement`."""
         found = (records for file in self.files.values() for records in file.records.values())
         return agreement([level(entry) for entry in records] for records in found)
 
     @cached_property
     def levels(self) -> list[float]:
-        """The levels of core latency of the machine: those of its profile, and what its
-        measurements add."""
+        """Levels of core latency of the machine: those in its profile and further ones in its
+        records."""
         readings = (
             latency
             for file in self.files.values()
@@ -109,8 +110,7 @@ class SteadinessJudge:
         return machine_states.learned(readings, self.profile.latencies if self.profile else ())
 
     def state(self, records: Iterable[Record]) -> str:
-        """Return the state of the machine in which a point's processes measured; "" where that is
-        not known."""
+        """Return the state of the machine during the processes of a point; "" if unknown."""
         return machine_states.together(
             machine_states.state(entry.get("core_latencies", ()), self.levels) for entry in records
         )
@@ -127,11 +127,11 @@ def reason(
     roofs: Roofs,
     apart: float = LEAST_APART,
 ) -> str:
-    """Return why a point is unsteady, in a few words; "" where it is steady.
+    """Return why a point is unsteady, in a few words; "" if it is steady.
 
-    records: its measurements, one a process; without any, only the roof is looked at. seconds: the
-    point's time. apart: how many times as long as another a process of the machine may take by
-    chance, from `agreement`.
+    records: one for each process; without records only the roof is tested. seconds: time of the
+    point. apart: factor by which two processes of the machine may differ by chance, from
+    `agreement`.
     """
     beaten = roofs.beaten(key, seconds)
     return (
@@ -142,16 +142,16 @@ def reason(
 
 
 def kind(text: str) -> str:
-    """Return which of the reasons a text gives: "yardstick off", "processes disagree" or "beyond
-    the roof"."""
+    """Return the kind of reason in a text: "yardstick off", "processes disagree" or "beyond the
+    roof"."""
     return text.partition(":")[0]
 
 
 def agreement(levels: Iterable[Sequence[float]]) -> float:
     """Return the factor by which two processes of a point may differ by chance on a machine.
 
-    levels: the seconds of every process, by point. The factor rests on the median difference of
-    two processes of a point, which disturbed ones do not move.
+    levels: seconds of every process, by point. The factor is computed from the median difference of
+    two processes of a point, on which a few disturbed ones have little effect.
     """
     differences = [math.log(one / other) for several in levels for one, other in pairwise(several)]
     if len(differences) < FEWEST_POINTS:

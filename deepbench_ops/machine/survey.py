@@ -1,8 +1,8 @@
-"""Makes a machine's profile: facts, peaks and yardsticks, in about a minute.
+"""Survey of a machine for its profile: facts, peaks and yardsticks, in about a minute.
 
-Everything is measured in several windows with other measurements in between, and the best of them
-counts. Where the windows disagree, or others used the processors meanwhile, the machine was
-disturbed, and the figures may be too low: the user is warned.
+Everything is measured several times with other measurements in between, and the best value counts.
+If the values disagree, or other processes used the processors, the machine was disturbed and the
+figures may be too low: the user gets a warning.
 """
 
 import time
@@ -18,44 +18,44 @@ from deepbench_ops.machine.other_load import LoadMonitor
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.measure import yardstick
 
-# No new product of a pass is begun later than this after the start, so that the whole takes about
-# a minute; the processor comes first and leaves each accelerator some time.
+# Seconds from the start after which each of the two passes begins no new product, so that the
+# survey takes about a minute. The processor comes first and leaves some time to each accelerator.
 LATEST_GEMM = (20.0, 45.0)
 MORE_SECONDS = 10.0
 GPU_SECONDS = 60.0
-"""A GPU has so long for the products of a pass: their operands are drawn on the processor."""
+"""Seconds for the products of a pass on a GPU; their operands are drawn on the processor."""
 TRIAD_SECONDS = 1.0
 
 DISAGREE = 1.1
-"""Two passes whose best differ by more were disturbed: on a quiet machine they differ by a
-few percent."""
+"""Factor between the best values of two passes above which they were disturbed; on a quiet machine
+they differ by a few percent."""
 
 NOMINAL_SECONDS = 1.0
 NOMINAL_WINDOWS = 4
 AGREE = 1.03
 PAUSE_SECONDS = 0.5
-"""A yardstick is read in two windows, or in up to NOMINAL_WINDOWS with a pause in between, until
-the two best agree within AGREE."""
+"""A yardstick is read twice, or up to NOMINAL_WINDOWS times with a pause in between, until the two
+best readings agree within AGREE."""
 
 MUCH = 1.1
-"""A former peak that is higher by more than this is said to be kept."""
+"""Factor between a former peak and today's above which the user is informed that it is kept."""
 
 MEASURED = "measured:"
 KEPT = ", kept from "
 
 LIBRARIES = ("cuda", "hip", "cudnn", "xla_runtime")
-"""Names in `Backend.versions` of what a framework brings for a GPU."""
+"""Names in `Backend.versions` of the GPU libraries that a framework contains."""
 
 Say = Callable[[str], None]
 
 
 def ignore(_: str) -> None:
-    """Report nothing."""
+    """Ignore a line of the report."""
 
 
 @dataclass(frozen=True)
 class Renewed:
-    """Figures of the old profile that are replaced in any case."""
+    """Kinds of figures of the old profile that are always replaced."""
 
     peaks: bool = False
     yardsticks: bool = False
@@ -69,17 +69,17 @@ def survey(
     say: Say = print,
     warn: Say = ignore,
 ) -> Profile:
-    """Measure this machine on `threads` threads, and its accelerators where it has some.
+    """Measure this machine on `threads` threads, and its accelerators; return the new profile.
 
-    They are the GPU that the driver lists, and the devices that other distributions declare, where
-    one of the frameworks that run on them is installed.
+    Accelerators are the GPU that the driver lists, and devices that other distributions declare if
+    a framework for them is installed.
 
     Nominal yardstick readings of the old profile are kept: every calibrated second on the timeline
-    is a multiple of them, so a new reading would move them all. A peak or bandwidth of the old
-    profile stays where it is the higher measured one, since the machine has reached it and may be
-    disturbed, or lack a framework, today; one of a data sheet stays where nothing could be
-    measured. `renewed` names exceptions.
-    say: called with a line before each long step. warn: called with a line for each doubt.
+    is a multiple of them, and a new reading would change all of these. A measured peak or bandwidth
+    of the old profile stays if it is higher than today's, since the machine has reached it and may
+    be disturbed today, or may lack a framework. One from a data sheet stays if nothing could be
+    measured. renewed: exceptions from this. say: called with a line before each long step. warn:
+    called with a line for each problem.
     """
     facts = detect.facts()
     say("nothing yet: frameworks are being loaded")
@@ -131,7 +131,7 @@ AGAIN = "Run this command again when the machine is quiet: the higher peaks stay
 
 
 def best_of(passes: list[dict[str, Figure]], warn: Say) -> dict[str, Figure]:
-    """Return the best of each figure's passes; `warn` of those that disagree."""
+    """Return the best value of each figure over all passes; call `warn` if passes disagree."""
     found = {}
     for name in passes[0]:
         figures = [each[name] for each in passes]
@@ -151,9 +151,9 @@ def _measured_by(figure: Figure) -> str:
 
 
 def _here(device: str, facts: Mapping[str, str], threads: int) -> bool:
-    """Load the frameworks that run on a device, and return whether this machine has it.
+    """Load the frameworks for a device, and return whether this machine has the device.
 
-    A GPU is there where its driver lists it, any other device where a framework can be loaded.
+    A machine has a GPU if the driver lists it, and any other device if a framework for it loads.
     """
     if device == peaks.GPU and "accelerator" not in facts:
         return False
@@ -162,7 +162,7 @@ def _here(device: str, facts: Mapping[str, str], threads: int) -> bool:
 
 
 def _libraries(threads: int) -> dict[str, str]:
-    """Return the versions of CUDA and cuDNN that the frameworks on a GPU bring, such as torch's."""
+    """Return the versions of CUDA and cuDNN in the frameworks for a GPU, such as torch's."""
     return {
         f"{backend.name}_{name}": versions[name]
         for backend in peaks.load_all(peaks.GPU, threads)[0]
@@ -192,8 +192,8 @@ def yardsticks(
     warn: Say = ignore,
     devices: Iterable[str] = (yardstick.PROCESSOR,),
 ) -> dict[str, dict[str, Figure]]:
-    """Return seconds per unit by thread count and kind; those of `devices` that are not yet known
-    are read now."""
+    """Return the nominal seconds per unit by thread count and kind; unknown ones of `devices` are
+    read now."""
     same = old is not None and old.yardstick_version == yardstick.VERSION
     kept = dict(old.yardsticks) if old is not None and same and not renew else {}
     known = kept.get(str(threads), {})
@@ -208,7 +208,7 @@ def yardsticks(
 
 
 def _kinds(device: str, warn: Say) -> tuple[str, ...]:
-    """Return the kinds of a device's yardstick, none of one that cannot be used, with a warning."""
+    """Return the kinds of a device's yardstick; none, with a warning, if it cannot be used."""
     try:
         return yardstick.kinds(device)
     except DeepbenchError as reason:
@@ -235,7 +235,8 @@ def nominal_figure(kind: str, threads: int, warn: Say) -> Figure:
 def agreed(
     read: Callable[[], float], sleep: Callable[[float], object] = time.sleep
 ) -> tuple[float, bool]:
-    """Return the least of several readings apart in time, and whether the two least agree."""
+    """Return the smallest of several readings with pauses between them, and whether the two
+    smallest agree."""
     readings = sorted([read(), read()])
     while readings[1] > AGREE * readings[0] and len(readings) < NOMINAL_WINDOWS:
         sleep(PAUSE_SECONDS)
@@ -246,7 +247,7 @@ def agreed(
 def _kept(
     measured: Mapping[str, Figure], old: Profile | None, device: str, warn: Say
 ) -> dict[str, Figure]:
-    """Return the measured figures of a device, or those of the old profile where they stay."""
+    """Return the measured figures of a device, with those of the old profile that stay."""
     former = kept_figures(old, device)
     found = {name: _better(figure, former.get(name)) for name, figure in measured.items()}
     for name, figure in measured.items():
@@ -261,8 +262,8 @@ def _kept(
 
 
 def kept_figures(old: Profile | None, device: str) -> dict[str, Figure]:
-    """The peaks and the bandwidth with a value that the old profile has for a device, each saying
-    since when."""
+    """Return the peaks and the bandwidth of a device in the old profile, each with the day of its
+    measurement in its text."""
     if old is None:
         return {}
     figures = dict(old.peaks.get(device, {}))
@@ -278,7 +279,8 @@ def _dated(figure: Figure, day: str) -> Figure:
 
 
 def _better(new: Figure, old: Figure | None) -> Figure:
-    """The new figure, unless it has no value or the old was measured too and is higher."""
+    """Return the new figure, or the old one if it was measured and is higher, or the new one has no
+    value."""
     if old is None or old.value is None:
         return new
     if new.value is None or (old.how.startswith(MEASURED) and old.value > new.value):

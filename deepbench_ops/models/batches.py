@@ -101,7 +101,8 @@ def words(length: int, vocabulary: int, **options: object) -> Form:
 
 
 def sentences(length: int, vocabulary: int, **options: object) -> Form:
-    """Return the form of a network that classifies a pair of sentences of `length` words together."""
+    """Return the form of a network that classifies a pair of sentences of `length` words
+    together."""
     given = (Field((length,), vocabulary), Field((length,), 2))
     return Form(options | {"vocabulary": vocabulary}, given, (Field((), 2),))
 

@@ -109,8 +109,8 @@ class MixtureLayer(nn.Module):
         return words + self.attention(self.attention_norm(words), tables)
 
     def margins(self, words: Tensor) -> Tensor:
-        """Return the smallest chosen score of the router minus the largest other one, divided by the
-        root mean square of the scores: (n, length)."""
+        """Return the smallest chosen score of the router minus the largest other one, divided by
+        the root mean square of the scores: (n, length)."""
         scores = self.experts.router(self.experts_norm(self._attended(words)))
         best = scores.topk(self.experts.chosen + 1).values
         return (best[..., -2] - best[..., -1]) / scores.square().mean().sqrt()

@@ -19,7 +19,8 @@ CROSS_ENTROPY = nn.CrossEntropyLoss()
 """Mean cross-entropy over all items. It is a module so that a trace of a step's layers shows it."""
 
 SHARPNESS = 10.0
-"""Factor on the cosines before DSSM's softmax: the paper's gamma, which was set on held-out data."""
+"""Factor on the cosines before DSSM's softmax: the paper's gamma, which was set on held-out
+data."""
 
 
 def _classes(scores: Tensor, label: Tensor) -> Tensor:
@@ -122,9 +123,9 @@ class TrainingStep:
         mixed: torch.dtype | None = None,
         called: nn.Module | None = None,
     ) -> None:
-        """mixed: type of the products, while weights stay float32; None for the type of the weights.
-        called: wrapper of the module that is called instead of it, for example to average its
-        gradients over processes."""
+        """mixed: type of the products, while weights stay float32; None for the type of the
+        weights. called: wrapper of the module that is called instead of it, for example to
+        average its gradients over processes."""
         self.module = module.train()
         self._called = called or module
         self.optimisers = RECIPES[recipe](module)

@@ -13,8 +13,8 @@ class AttentionDecode(Problem):
     """o = softmax(q·kᵀ / sqrt(d)) · v for sq queries and a cache of skv keys and values.
 
     Sizes as in `Attention`. As in the sources, each of several queries sees all keys. With `latent`
-    a value is the first dv numbers of its key, and the cache has keys only. This is latent attention
-    in the form that projects queries and outputs instead of keys.
+    a value is the first dv numbers of its key, and the cache has keys only. This is latent
+    attention in the form that projects queries and outputs instead of keys.
     """
 
     family: ClassVar[str] = "attention_decode"
@@ -43,7 +43,8 @@ class AttentionDecode(Problem):
     latent: Annotated[bool, "a value is the first dv numbers of its key"] = False
 
     def impossible(self) -> str:
-        """Reason for heads that do not divide, fewer keys than queries, or values longer than keys."""
+        """Reason for heads that do not divide, fewer keys than queries, or values longer than
+        keys."""
         if self.skv < self.sq:
             return f"a cache of {self.skv} tokens is shorter than the {self.sq} queries in it"
         if self.latent and self.dv > self.d:
@@ -60,7 +61,8 @@ class AttentionDecode(Problem):
 
     @property
     def title(self) -> str:
-        """Title such as "attention 64 heads of 128, 8 KV heads, 1 x 1024, batch 16, from a cache"."""
+        """Title such as "attention 64 heads of 128, 8 KV heads, 1 x 1024, batch 16, from a
+        cache"."""
         return f"{in_words(self)}, from a {'latent ' if self.latent else ''}cache"
 
     @property

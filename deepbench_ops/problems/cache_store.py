@@ -16,7 +16,8 @@ class CacheStore(Problem):
     """Keys and values of `added` tokens, written after `held` older ones of each sequence.
 
     Keys and values have `heads` heads of `head_size` numbers. The cache consists of blocks of
-    `block` tokens. The blocks of a sequence can be anywhere, and the places of its tokens are given.
+    `block` tokens. The blocks of a sequence can be anywhere, and the places of its tokens are
+    given.
     """
 
     family: ClassVar[str] = "cache_store"
@@ -53,7 +54,8 @@ class CacheStore(Problem):
 
     @property
     def title(self) -> str:
-        """Title such as "cache of keys and values, 8 heads of 128, 16 sequences of 10240, 1 token more"."""
+        """Title such as "cache of keys and values, 8 heads of 128, 16 sequences of 10240, 1
+        token more"."""
         more = "1 token more" if self.added == 1 else f"{self.added} tokens more"
         sequences = "1 sequence" if self.batch == 1 else f"{self.batch} sequences"
         return (

@@ -57,8 +57,9 @@ class EmbeddingBag(MemoryBound):
         return self.bags * self.pooling * self.size
 
     def moved(self, operation: str) -> Moved:
-        """Forward: a row read for each look-up, at most all rows, and the sums written. Backward: the
-        gradient of the sums read and that of the whole table written. Both read the indices."""
+        """Forward: a row read for each look-up, at most all rows, and the sums written.
+        Backward: the gradient of the sums read and that of the whole table written. Both read
+        the indices."""
         sums, table = self.bags * self.size, self.table * self.size
         indices = self.bags * self.pooling * INDEX_BYTES
         if operation == "backward":

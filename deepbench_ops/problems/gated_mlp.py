@@ -64,8 +64,8 @@ class GatedMlp(MemoryBound):
         return (4 if operation == "backward" else 2) * self.tokens * self.parameters
 
     def moved(self, operation: str) -> Moved:
-        """Forward: x and the matrices read, y written. Backward: x, dy, the matrices and two products
-        of the forward pass read, dx and three gradients written."""
+        """Forward: x and the matrices read, y written. Backward: x, dy, the matrices and two
+        products of the forward pass read, dx and three gradients written."""
         x = self.tokens * self.hidden
         if operation == "backward":
             left = 2 * self.tokens * self.intermediate

@@ -50,7 +50,8 @@ class LinearCrossEntropy(MemoryBound):
 
     @property
     def title(self) -> str:
-        """Title such as "linear layer and cross-entropy 4096 tokens, 4096 inputs, 128256 classes"."""
+        """Title such as "linear layer and cross-entropy 4096 tokens, 4096 inputs, 128256
+        classes"."""
         return (
             f"linear layer and cross-entropy {self.tokens} tokens, {self.hidden} inputs,"
             f" {self.vocabulary} classes"
@@ -62,7 +63,8 @@ class LinearCrossEntropy(MemoryBound):
         return self.tokens
 
     def work(self, operation: str) -> float:
-        """2·tokens·hidden·vocabulary forward, and twice that backward for the products of dx and dW.
+        """2·tokens·hidden·vocabulary forward, and twice that backward for the products of dx and
+        dW.
 
         The loss does not count, nor do logits that fused operations compute again.
         """

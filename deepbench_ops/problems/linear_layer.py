@@ -44,8 +44,8 @@ class LinearLayer(Problem):
 
     @property
     def flops(self) -> int:
-        """2mnk for each of the three operations. Additions of the bias, and for its gradient, do not
-        count."""
+        """2mnk for each of the three operations. Additions of the bias, and for its gradient, do
+        not count."""
         return 2 * self.m * self.n * self.k
 
     @property

@@ -90,7 +90,8 @@ class MoeLayer(Problem):
 
     @property
     def busy(self) -> float:
-        """Expected number of experts that at least one token chooses, E·(1 - (1 - top_k/E)^tokens)."""
+        """Expected number of experts that at least one token chooses, E·(1 - (1 -
+        top_k/E)^tokens)."""
         missed = (1 - self.top_k / self.experts) ** self.tokens
         return self.experts * (1 - missed)
 

@@ -187,8 +187,8 @@ class Problem(ABC):
         return self.timed or self.operations
 
     def flops_of(self, operation: str) -> float:
-        """Return the floating-point operations of one of the `operations`; 0 for operations that are
-        not compared, which have no rate."""
+        """Return the floating-point operations of one of the `operations`; 0 for operations that
+        are not compared, which have no rate."""
         return self.flops if compared(operation) else 0
 
     def bytes_of(self, name: str, operation: str) -> float:
@@ -202,7 +202,8 @@ class Problem(ABC):
 
     @property
     def fast_factor(self) -> float:
-        """`flops` divided by the fewest operations of any known algorithm; 1 if none needs fewer."""
+        """`flops` divided by the fewest operations of any known algorithm; 1 if none needs
+        fewer."""
         return 1.0
 
     def intensity(self, name: str) -> float:

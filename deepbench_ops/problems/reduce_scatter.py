@@ -27,7 +27,8 @@ class ReduceScatter(Collective):
 
     @property
     def title(self) -> str:
-        """Title such as "4,194,304 elements of each rank, summed, a part of the sum to each rank"."""
+        """Title such as "4,194,304 elements of each rank, summed, a part of the sum to each
+        rank"."""
         return f"{self.elements:,} elements of each rank, summed, a part of the sum to each rank"
 
     def bus_factor(self, ranks: int) -> float:

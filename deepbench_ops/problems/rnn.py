@@ -1,4 +1,5 @@
-"""Recurrent layers: their recurrent part, with given input products, and a framework's own layer."""
+"""Recurrent layers: their recurrent part, with given input products, and a framework's own
+layer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -136,7 +137,8 @@ class Rnn(Problem):
         return 2 * self.flops if operation.startswith("fused") else super().flops_of(operation)
 
     def bytes_of(self, name: str, operation: str) -> float:
-        """Bytes of every operand read once and every result written once; see `traffic` for forward.
+        """Bytes of every operand read once and every result written once; see `traffic` for
+        forward.
 
         backward: reads the weights, the gradient of every hidden state, and values of every step of
         the forward pass: the hidden states (of T+1 steps for vanilla, which show its ReLU), and for

@@ -154,7 +154,11 @@ def test_gradients_are_those_of_autograd_in_float64():
     output = scores.masked_fill(hidden, -torch.inf).softmax(-1) @ v.repeat_interleave(3, 1)
     output.backward(torch.tensor(drawn.gradient, dtype=torch.float64))
     judges = families.references(problem, drawn, "float32", "backward")
-    for name, operand in ((family.QUERY_GRADIENT, q), (family.KEY_GRADIENT, k), (family.VALUE_GRADIENT, v)):
+    for name, operand in (
+        (family.QUERY_GRADIENT, q),
+        (family.KEY_GRADIENT, k),
+        (family.VALUE_GRADIENT, v),
+    ):
         np.testing.assert_allclose(operand.grad.numpy(), judges[name].everywhere()[0], atol=1e-12)
     forward = families.references(problem, drawn, "float32", "forward")[""]
     np.testing.assert_allclose(output.detach().numpy(), forward.everywhere()[0], atol=1e-12)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from deepbench_ops import problems
 from deepbench_ops.backends import check, families
 from deepbench_ops.backends.families import sparse_gemm as family
-from deepbench_ops.backends.families.sparse_gemm import Csr, inputs, concatenated
+from deepbench_ops.backends.families.sparse_gemm import Csr, concatenated, inputs
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
 from deepbench_ops.backends.shared_cache import SharedCache
 from deepbench_ops.errors import DeepbenchError, Unsupported

@@ -42,7 +42,9 @@ def test_parameters_have_torchs_shapes_in_torchs_order(name):
 
     known = network(name)
     ours = [tuple(p.shape) for p, _ in parameters(known.make(known.small, "mindspore"))]
-    assert ours == [each.shape for each in parameter_shapes(filled(lambda: known.make(known.small)))]
+    assert ours == [
+        each.shape for each in parameter_shapes(filled(lambda: known.make(known.small)))
+    ]
 
 
 FIRST = """

@@ -209,7 +209,9 @@ def test_experts_add_up_what_the_chosen_ones_make(chosen):
 def test_another_expert_is_allowed_only_where_rounding_decides():
     """In bfloat16 tokens whose last two experts score nearly alike; in float32 hardly any."""
     twin = families.small(Model("qwen3_30b_a3b_layer_128", 2))
-    allowed = InferenceReference("bfloat16", TorchBackend(), twin).everywhere()[1].reshape(2, 13, 32)
+    allowed = (
+        InferenceReference("bfloat16", TorchBackend(), twin).everywhere()[1].reshape(2, 13, 32)
+    )
     usual = allowed.min((1, 2), keepdims=True)  # of each item, which may have larger outputs
     unsettled = allowed > usual
     assert np.array_equal(unsettled.all(2), unsettled.any(2))

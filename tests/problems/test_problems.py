@@ -297,7 +297,9 @@ def test_every_network_is_in_its_selection_once(name):
 def test_regex_picks_one_batch_of_every_network(name):
     """Of all that asv searches, whole models and kernels alike."""
     pattern = bench_regex(select(name), ["float32"])
-    expected = {(FAMILY_SELECTIONS[name][1], member.problem.id, "float32") for member in select(name)}
+    expected = {
+        (FAMILY_SELECTIONS[name][1], member.problem.id, "float32") for member in select(name)
+    }
     found = {
         place
         for family in TYPES

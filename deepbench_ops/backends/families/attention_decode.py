@@ -14,10 +14,14 @@ inputs = attention.inputs
 
 
 def small(problem: AttentionDecode) -> AttentionDecode:
-    """Return the small twin for the check: as many queries, and a smaller cache of the same kind."""
+    """Return the small twin for the check: as many queries, and a smaller cache of the same
+    kind."""
     kv = min(problem.hkv, attention.TWIN_KEY_HEADS)
     group = min(problem.hq // problem.hkv, attention.TWIN_GROUP)
-    sizes = {name: min(getattr(problem, name), most) for name, most in attention.SMALL_TWIN_LIMITS.items()}
+    sizes = {
+        name: min(getattr(problem, name), most)
+        for name, most in attention.SMALL_TWIN_LIMITS.items()
+    }
     if problem.dv == problem.d:
         sizes["dv"] = sizes["d"]
     return replace(problem, hq=kv * group, hkv=kv, skv=min(problem.skv, TWIN_TOKENS), **sizes)

@@ -19,7 +19,12 @@ import numpy as np
 
 from deepbench_ops.backends.families.propagated_errors import MULTIPLIER_ERROR
 from deepbench_ops.backends.kernel import Index, widened
-from deepbench_ops.backends.tolerance import LIBRARY_ERROR, SMALLEST_NUMBER, UNIT_ROUNDOFF, accumulated
+from deepbench_ops.backends.tolerance import (
+    LIBRARY_ERROR,
+    SMALLEST_NUMBER,
+    UNIT_ROUNDOFF,
+    accumulated,
+)
 
 SPREAD = 4.0
 """Allowed error of a sum, divided by the root of the sum of its terms' squared errors."""
@@ -102,7 +107,10 @@ class Rows:
         carried = np.sqrt(np.maximum(spread, 0) + self.u_multiplied**2 * rounded)
         sums = self.summed(self.v.shape[0]) * (np.sqrt(rounded) + np.abs(self.o))
         return np.asarray(
-            SPREAD * carried + sums + (LIBRARY_ERROR + self.u) * np.abs(self.o) + SMALLEST_NUMBER[self.precision]
+            SPREAD * carried
+            + sums
+            + (LIBRARY_ERROR + self.u) * np.abs(self.o)
+            + SMALLEST_NUMBER[self.precision]
         )
 
     def summed(self, terms: int) -> float:

@@ -324,7 +324,8 @@ def _reaching(at: int, length: int, stride: int, limit: int) -> tuple[np.ndarray
 
 
 def _positions(offset: int, stride: int, count: int, limit: int) -> tuple[slice, slice]:
-    """Return the outputs whose pixel stride·output + offset lies inside the image, and the pixels."""
+    """Return the outputs whose pixel stride·output + offset lies inside the image, and the
+    pixels."""
     first = max(0, -(offset // stride))
     last = max(first, min(count, (limit - 1 - offset) // stride + 1))
     start = first * stride + offset

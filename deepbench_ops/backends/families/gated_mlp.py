@@ -141,7 +141,11 @@ class _Truth:
         )
         value, slope = ACTIVATIONS[self.problem.activation](gate.value)
         own = 2 * UNIT_ROUNDOFF[self.precision]
-        active = LARGEST_SLOPE * gate.error + own * np.abs(value) + 2 * LIBRARY_ERROR * np.abs(gate.value)
+        active = (
+            LARGEST_SLOPE * gate.error
+            + own * np.abs(value)
+            + 2 * LIBRARY_ERROR * np.abs(gate.value)
+        )
         steep = LARGEST_CURVATURE * gate.error + own * (1 + np.abs(slope))
         return {
             "up": up,

@@ -44,7 +44,9 @@ def reference(
     def output(rows: np.ndarray) -> Bounded:
         x = np.asarray(drawn["x"][rows], np.float64)
         value = x * distribution(x)
-        return Bounded(value, ERF_ERROR / 2 * np.abs(x) + 2.0**-23 * np.abs(value), COMPUTE_PRECISION)
+        return Bounded(
+            value, ERF_ERROR / 2 * np.abs(x) + 2.0**-23 * np.abs(value), COMPUTE_PRECISION
+        )
 
     def gradient(rows: np.ndarray) -> Bounded:
         x, dy = (np.asarray(drawn[name][rows], np.float64) for name in ("x", "gradient"))

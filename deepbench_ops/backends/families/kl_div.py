@@ -57,7 +57,9 @@ def reference(
         return losses(drawn.exactly("predicted", rows), drawn.exactly("wanted", rows))
 
     def gradient(rows: np.ndarray) -> Bounded:
-        return drawn.exactly("wanted", rows) * exact(np.array(-LOSS_GRADIENT / problem.tokens), COMPUTE_PRECISION)
+        return drawn.exactly("wanted", rows) * exact(
+            np.array(-LOSS_GRADIENT / problem.tokens), COMPUTE_PRECISION
+        )
 
     shape = (problem.tokens, problem.vocabulary)
     if operation == "backward":

@@ -56,8 +56,8 @@ def inputs(problem: LayerNorm, precision: str, seed: int = 0) -> Operands:
         GRADIENT: partial(floats, shape, precision, 1.0, seed, 3),
     }
     text = (
-        f"x in -0.75..1.25, every {SMALL_ROW_STEP}th row 64 times smaller; weight in 0.5..1.5; bias and"
-        " gradient in +-1"
+        f"x in -0.75..1.25, every {SMALL_ROW_STEP}th row 64 times smaller; weight in 0.5..1.5;"
+        " bias and gradient in +-1"
     )
     return Operands(makers, drawn(text, seed))
 

@@ -25,8 +25,8 @@ from deepbench_ops.backends.families.operands import (
     RowReference,
     WholeReference,
     drawn,
-    row_chunks,
     integers,
+    row_chunks,
 )
 from deepbench_ops.backends.families.propagated_errors import Bounded, exact, joined, summed
 from deepbench_ops.backends.families.softmax import probabilities

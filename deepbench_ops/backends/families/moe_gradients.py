@@ -113,7 +113,8 @@ class Gradients:
         return self.weights(np.arange(self.problem.tokens))
 
     def of_tokens(self, tokens: np.ndarray) -> Bounded:
-        """Rows of the gradient of x: the sum of those through the router and through each expert."""
+        """Rows of the gradient of x: the sum of those through the router and through each
+        expert."""
         total = self.of_logits[tokens].product(widened(self.inputs.router), np.zeros(1))
         for expert, mine, places in self._takers(tokens):
             back = self._backward(expert, tokens[mine], places, ALL)
@@ -186,7 +187,11 @@ class Gradients:
         gate = x.product(self._matrix("gate", expert, columns).T, np.zeros(1))
         value, slope = silu(gate.value)
         own = 2 * UNIT_ROUNDOFF[self.precision]
-        active = LARGEST_SLOPE * gate.error + own * np.abs(value) + 2 * LIBRARY_ERROR * np.abs(gate.value)
+        active = (
+            LARGEST_SLOPE * gate.error
+            + own * np.abs(value)
+            + 2 * LIBRARY_ERROR * np.abs(gate.value)
+        )
         steep = LARGEST_CURVATURE * gate.error + own * (1 + np.abs(slope))
         known = Bounded(value, active, self.precision)
         return {

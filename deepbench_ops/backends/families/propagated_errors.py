@@ -81,7 +81,9 @@ class Bounded:
         """Natural logarithm of each number, all above zero."""
         value = np.log(self.value)
         least = np.maximum(self.value - self.error, np.finfo(float).tiny)
-        return self._stored(value, self.error / least + LIBRARY_ERROR * np.maximum(np.abs(value), 1))
+        return self._stored(
+            value, self.error / least + LIBRARY_ERROR * np.maximum(np.abs(value), 1)
+        )
 
     def inverse_root(self) -> "Bounded":
         """1 / sqrt(x) of each number, all above zero."""

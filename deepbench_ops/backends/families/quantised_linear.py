@@ -288,8 +288,8 @@ def stepped(
     zero: float = 0.0,
     bounds: tuple[float, float] = (0, 255),
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return x rounded to whole steps, and the change that a tie allows: the step for entries within
-    NEAR_TIE of a tie, else 0.
+    """Return x rounded to whole steps, and the change that a tie allows: the step for entries
+    within NEAR_TIE of a tie, else 0.
 
     zero, bounds: zero point, and smallest and largest code.
     """

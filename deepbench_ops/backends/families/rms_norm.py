@@ -34,8 +34,8 @@ GRADIENTS = {"": "x", "weight_gradient": "weight"}
 """Outputs of the backward pass, each with the operand whose gradient it is."""
 
 SMALL_ROW_STEP, SMALL_ROW_FACTOR = 8, 2.0**-6
-"""Every SMALL_ROW_STEP-th row is smaller by this factor, as inputs of a first layer are, so that epsilon
-matters there."""
+"""Every SMALL_ROW_STEP-th row is smaller by this factor, as inputs of a first layer are, so that
+epsilon matters there."""
 
 
 def refuse(problem: RmsNorm, precision: str, operation: str) -> None:
@@ -77,7 +77,8 @@ def inputs(problem: RmsNorm, precision: str, seed: int = 0) -> Operands:
     else:
         makers[GRADIENT] = partial(floats, shape, precision, 1.0, seed, 3)
     text = (
-        f"x and residual in +-1, every {SMALL_ROW_STEP}th row in +-1/64; weight in 0.5..1.5; gradient in +-1"
+        f"x and residual in +-1, every {SMALL_ROW_STEP}th row in +-1/64; weight in 0.5..1.5;"
+        " gradient in +-1"
     )
     return Operands(makers, drawn(text, seed))
 

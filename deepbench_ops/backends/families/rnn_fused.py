@@ -21,7 +21,12 @@ from deepbench_ops.backends.families.rnn_cells import FUSED_ORDER, gradient, joi
 from deepbench_ops.backends.families.rnn_inputs import RnnInputs
 from deepbench_ops.backends.families.rnn_stepwise import StepwiseForward
 from deepbench_ops.backends.kernel import Index, Read
-from deepbench_ops.backends.tolerance import ADDITION_ERROR, CONFIDENCE_FACTOR, UNIT_ROUNDOFF, allowed
+from deepbench_ops.backends.tolerance import (
+    ADDITION_ERROR,
+    CONFIDENCE_FACTOR,
+    UNIT_ROUNDOFF,
+    allowed,
+)
 from deepbench_ops.problems.rnn import Rnn
 
 ERROR_STEPS = 4.0

@@ -67,7 +67,8 @@ def forward_step(cell: str, size: int, f: Functions) -> Callable[[State, Any, An
 
 
 def kept(drawn: RnnInputs) -> State:
-    """Return the arrays of a forward pass that the backward pass needs, as arguments of `factors`."""
+    """Return the arrays of a forward pass that the backward pass needs, as arguments of
+    `factors`."""
     if drawn.problem.cell == "vanilla":
         return (drawn.hidden,)
     if drawn.problem.cell == "lstm":
@@ -76,8 +77,8 @@ def kept(drawn: RnnInputs) -> State:
 
 
 def factors(cell: str, size: int, f: Functions) -> Callable[..., State]:
-    """Return ``factors(*kept)``, a function that returns the factors of all steps for `backward_step`,
-    each an array of T steps."""
+    """Return ``factors(*kept)``, a function that returns the factors of all steps for
+    `backward_step`, each an array of T steps."""
 
     def vanilla(hidden: Any) -> State:
         return (f.sign(hidden[1:]),)

@@ -133,7 +133,8 @@ class StepwiseForward:
         return exact(drawn.products[steps[:, None], rows[:, None], columns], drawn.precision)
 
     def biased(self, products: Bounded, columns: np.ndarray) -> Bounded:
-        """Return the recurrent products of `columns`, plus the recurrent bias of layers with one."""
+        """Return the recurrent products of `columns`, plus the recurrent bias of layers with
+        one."""
         return products
 
 

@@ -37,7 +37,8 @@ def outputs(problem: Rope, operation: str) -> tuple[str, ...]:
 
 
 def inputs(problem: Rope, precision: str, seed: int = 0) -> Operands:
-    """Draw queries, keys and the gradients of both outputs; compute the tables of cosines and sines.
+    """Draw queries, keys and the gradients of both outputs; compute the tables of cosines and
+    sines.
 
     Numbers are uniform in [-1, 1). The tables are length x size with two equal halves, rounded to
     the precision, as in models.
@@ -89,7 +90,10 @@ def reference(
         second = np.asarray(drawn[name][partner], np.float64)
         lower = np.where(column < half, -1.0, 1.0) * (-1 if backward else 1)
         cosine, sine = (drawn.exactly(each, where) for each in ("cosines", "sines"))
-        parts = exact(first, COMPUTE_PRECISION) * cosine, exact(lower * second, COMPUTE_PRECISION) * sine
+        parts = (
+            exact(first, COMPUTE_PRECISION) * cosine,
+            exact(lower * second, COMPUTE_PRECISION) * sine,
+        )
         one, other = (part.rounded_to(precision).rounded_to(COMPUTE_PRECISION) for part in parts)
         return one + other
 

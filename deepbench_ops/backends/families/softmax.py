@@ -41,7 +41,9 @@ def reference(
     def gradient(rows: np.ndarray) -> Bounded:
         y = output(rows).rounded_to(precision).rounded_to(COMPUTE_PRECISION)  # as forward stores it
         dy = drawn.exactly("gradient", rows)
-        total = (y * dy).sum().rounded_to(precision).rounded_to(COMPUTE_PRECISION)  # some kernels store it
+        total = (
+            (y * dy).sum().rounded_to(precision).rounded_to(COMPUTE_PRECISION)
+        )  # some kernels store it
         return y * (dy - total)
 
     shape = (problem.batch, problem.columns)

@@ -1,4 +1,5 @@
-"""Products with a sparse matrix: operands in compressed rows (CSR), and references of the outputs."""
+"""Products with a sparse matrix: operands in compressed rows (CSR), and references of the
+outputs."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -128,7 +129,8 @@ def _positions(cells: int, count: int, seed: int) -> np.ndarray:
 
 
 def _offsets(count: np.ndarray) -> np.ndarray:
-    """Return the offsets of rows, and the end of the last one, from the number of values in each."""
+    """Return the offsets of rows, and the end of the last one, from the number of values in
+    each."""
     offsets = np.zeros(count.size + 1, dtype=np.int32)
     np.cumsum(count, out=offsets[1:])
     return offsets
@@ -217,7 +219,9 @@ def concatenated_size(a: Csr) -> int:
     return a.offsets.size + a.columns.size + a.values.size
 
 
-def concatenated(a: Csr, offsets: np.ndarray, columns: np.ndarray, values: np.ndarray) -> np.ndarray:
+def concatenated(
+    a: Csr, offsets: np.ndarray, columns: np.ndarray, values: np.ndarray
+) -> np.ndarray:
     """Return the output of a conversion of `a` as one float64 array: offsets, columns and values.
 
     All entries are NaN if one of the three has a wrong length: the whole output is then wrong.

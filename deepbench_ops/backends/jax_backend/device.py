@@ -34,8 +34,8 @@ THREADS_VARIABLE = "NPROC"
 a thread for each processor."""
 
 RESERVE_VARIABLE = "XLA_PYTHON_CLIENT_PREALLOCATE"
-"""Environment variable that is set to false. Otherwise jax takes three quarters of a GPU's memory at
-its first operation, which leaves too little for a second process or the yardstick."""
+"""Environment variable that is set to false. Otherwise jax takes three quarters of a GPU's
+memory at its first operation, which leaves too little for a second process or the yardstick."""
 
 _pool: list[int] = []
 """The number of threads of the pool, or empty before the pool exists; a process has one pool."""
@@ -128,7 +128,8 @@ class JaxDevice(Backend):
         return worded or isinstance(error, NotImplementedError)
 
     def memory_available(self) -> float:
-        """Return the free memory in bytes: of the system for the CPU, of the allocator for a GPU."""
+        """Return the free memory in bytes: of the system for the CPU, of the allocator for a
+        GPU."""
         if self.device == "cpu":
             return available()
         figures = self._place.memory_stats() or {}

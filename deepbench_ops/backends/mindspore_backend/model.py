@@ -12,7 +12,12 @@ import mindspore as ms
 import numpy as np
 
 from deepbench_ops.backends.assembly import Prepared, assemble
-from deepbench_ops.backends.families.model import ENTRIES, GRADIENTS, ModelReference, TrainingStepReference
+from deepbench_ops.backends.families.model import (
+    ENTRIES,
+    GRADIENTS,
+    ModelReference,
+    TrainingStepReference,
+)
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.mindspore_backend.device import MindSporeDevice
 from deepbench_ops.errors import Unsupported

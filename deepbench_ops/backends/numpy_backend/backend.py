@@ -30,7 +30,8 @@ class NumpyBackend(Backend):
         return available()
 
     def threads(self) -> int | None:
-        """Return the thread count of the BLAS library, or else that in the environment variables."""
+        """Return the thread count of the BLAS library, or else that in the environment
+        variables."""
         if self._blas is not None:
             return self._blas.threads()
         asked = [os.environ.get(name, "") for name in THREAD_VARIABLES]

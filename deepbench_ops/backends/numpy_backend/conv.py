@@ -50,8 +50,8 @@ SHORT_ROW = 32
 """Length of a row, in numbers, below which copying row by row is slow."""
 
 REARRANGING = 4
-"""Number of columns for each filter from which on the time to rearrange the filters is small next to
-that of the products."""
+"""Number of columns for each filter from which on the time to rearrange the filters is small
+next to that of the products."""
 
 WAYS = {
     "gathered": "columns gathered from a sliding_window_view",

@@ -26,8 +26,8 @@ ROUTES = {
 def parts(
     left: np.ndarray, right: np.ndarray, exact: bool
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield (left, right), whole or, for exact int8 sums, in parts of EXACT_DEPTH along their common
-    axis."""
+    """Yield (left, right), whole or, for exact int8 sums, in parts of EXACT_DEPTH along their
+    common axis."""
     depth = left.shape[1]
     step = EXACT_DEPTH if exact else depth
     for start in range(0, depth, step):

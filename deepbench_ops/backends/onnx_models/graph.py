@@ -40,7 +40,8 @@ class OnnxModel:
     further: Mapping[str, Callable[[Sequence[np.ndarray]], np.ndarray]] = field(
         default_factory=dict
     )
-    """Functions from the model's outputs to the arrays of further outputs, by the family's names."""
+    """Functions from the model's outputs to the arrays of further outputs, by the family's
+    names."""
 
 
 class Graph:

@@ -76,8 +76,8 @@ class OnnxRuntimeBackend(Runtime):
         return any(words in text for words in LACKING_WORDS)
 
     def versions(self) -> dict[str, str]:
-        """Return the versions of onnxruntime, onnx and numpy, onnxruntime's build, and the number of
-        threads of a session."""
+        """Return the versions of onnxruntime, onnx and numpy, onnxruntime's build, and the
+        number of threads of a session."""
         return {
             "framework": f"onnxruntime {ort.__version__}",
             "onnxruntime": str(ort.__version__),

@@ -12,7 +12,7 @@ try:
 except ImportError:  # 2023.0
     from openvino.runtime import Core, Tensor, get_version
 
-from deepbench_ops.backends.functional import NO_TF32, Call, named
+from deepbench_ops.backends.functional import NO_TF32, Call, with_implementation
 from deepbench_ops.backends.onnx_models import graph
 from deepbench_ops.backends.onnx_models.graph import OnnxModel
 from deepbench_ops.backends.onnx_models.runtime import Runtime
@@ -43,7 +43,7 @@ class OpenVinoBackend(Runtime):
             wait()
             return request
 
-        return named(call, partial(_primitives, request))
+        return with_implementation(call, partial(_primitives, request))
 
     def arrays(self, output: Any) -> Sequence[np.ndarray]:
         """Return copies of the request's outputs."""
@@ -77,7 +77,8 @@ class OpenVinoBackend(Runtime):
         return "not support the following ONNX operations" in str(error)
 
     def versions(self) -> dict[str, str]:
-        """Return the versions of openvino, onnx and numpy, and the number of threads of a request."""
+        """Return the versions of openvino, onnx and numpy, and the number of threads of a
+        request."""
         return {
             "framework": f"openvino {version('openvino')}",
             "openvino": str(get_version()),

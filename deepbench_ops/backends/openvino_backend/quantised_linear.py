@@ -15,7 +15,8 @@ OPSET, IR_VERSION = 21, 10
 """First versions with DequantizeLinear of int4 in blocks."""
 
 FLOAT_ACTIVATIONS = {"DYNAMIC_QUANTIZATION_GROUP_SIZE": "0"}
-"""Property that keeps activations in float32; the plugin would otherwise quantise them to 8 bits."""
+"""Property that keeps activations in float32; the plugin would otherwise quantise them to 8
+bits."""
 
 
 def function(

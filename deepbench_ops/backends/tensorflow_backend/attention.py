@@ -41,7 +41,10 @@ def function(
     return Function(
         compile=lambda: lambda: tape.gradient(output, operands, output_gradients=gradient),
         read=lambda found: _by_head(_array(found[0]), problem),
-        further={KEY_GRADIENT: lambda found: _array(found[1]), VALUE_GRADIENT: lambda found: _array(found[2])},
+        further={
+            KEY_GRADIENT: lambda found: _array(found[1]),
+            VALUE_GRADIENT: lambda found: _array(found[2]),
+        },
         notes={**notes, "route": "GradientTape.gradient of tf.matmul and tf.nn.softmax"},
     )
 

@@ -1,7 +1,7 @@
 """TensorFlow's own LSTM layer on the CPU, BlockLSTMV2, and its gradient.
 
-It has a single bias, the sum of the two biases among the operands. TensorFlow has no layer for other
-cells; Keras writes loops for them.
+It has a single bias, the sum of the two biases among the operands. TensorFlow has no layer for
+other cells; Keras writes loops for them.
 """
 
 from typing import Any

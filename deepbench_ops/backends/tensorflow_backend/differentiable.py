@@ -1,7 +1,7 @@
 """Functions of TensorFlow in a tf.function, and their gradients by a persistent tape.
 
-The forward pass runs once under the tape. Each call of the backward pass computes the gradients from
-the tape again, which runs the graph that TensorFlow has made for them.
+The forward pass runs once under the tape. Each call of the backward pass computes the gradients
+from the tape again, which runs the graph that TensorFlow has made for them.
 """
 
 from collections.abc import Callable

@@ -94,7 +94,9 @@ def _conversion(
     def read(output: Any) -> np.ndarray:
         positions, values = (part.numpy() for part in output)
         count = np.bincount(positions[:, 0], minlength=drawn.a.shape[0])
-        return concatenated(drawn.a, np.concatenate([[0], np.cumsum(count)]), positions[:, 1], values)
+        return concatenated(
+            drawn.a, np.concatenate([[0], np.cumsum(count)]), positions[:, 1], values
+        )
 
     return Function(
         compile=backend.compiled(convert, (dense,)),

@@ -82,7 +82,9 @@ def build(
         run=newest.run,
         reset=reset,
         output=(lambda: newest.output[0]) if several else (lambda: newest.output),
-        further={KEY_GRADIENT: lambda: newest.output[1], VALUE_GRADIENT: lambda: newest.output[2]} if several else {},
+        further={KEY_GRADIENT: lambda: newest.output[1], VALUE_GRADIENT: lambda: newest.output[2]}
+        if several
+        else {},
         notes={
             "route": route,
             "implementation": chosen,

@@ -90,8 +90,8 @@ PROBLEMS: Mapping[type[nn.Module], Callable[..., Problem | None]] = {
     nn.Softmax: _softmax,
     **({nn.RMSNorm: _rms_norm} if hasattr(nn, "RMSNorm") else {}),
 }
-"""Functions of a layer and its inputs that return the problem, by class of torch's layers. torch has
-RMSNorm from 2.4 on."""
+"""Functions of a layer and its inputs that return the problem, by class of torch's layers. torch
+has RMSNorm from 2.4 on."""
 
 
 def _rows(values: Tensor) -> int:

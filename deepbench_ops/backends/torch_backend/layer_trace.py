@@ -1,8 +1,8 @@
 """Trace of the layers of a step: the layer that makes each call, forward and backward.
 
 Only layers whose calls are problems of a family count. In the forward pass torch's hooks of all
-modules report which layer runs. When a layer returns, the trace adds hooks to its nodes in autograd's
-graph, which report the layer in the backward pass.
+modules report which layer runs. When a layer returns, the trace adds hooks to its nodes in
+autograd's graph, which report the layer in the backward pass.
 """
 
 from collections.abc import Iterator, Sequence

@@ -69,7 +69,8 @@ softmax does not depend."""
 
 
 def largest_error_factor(outputs: int) -> float:
-    """Return the expected largest of `outputs` errors, divided by that of USUAL_OUTPUTS; at least 1.
+    """Return the expected largest of `outputs` errors, divided by that of USUAL_OUTPUTS; at least
+    1.
 
     Rounding errors are nearly normal, and the largest of n is close to sqrt(2·ln n) standard
     deviations. For the 256,512 scores of two words the factor is 1.28.

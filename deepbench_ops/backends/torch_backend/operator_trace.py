@@ -109,7 +109,8 @@ class _Watcher(TorchDispatchMode):
 
 
 class _Recorder(_Watcher):
-    """Dispatch mode that records every call, with the operands of the first call of an operation."""
+    """Dispatch mode that records every call, with the operands of the first call of an
+    operation."""
 
     def __init__(self, layer: Callable[[], object]) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
 """Work of one call of a torch operation: its floating-point operations and its bytes.
 
-As in the FLOPs of whole models, matrix products, convolutions, attention and recurrent layers count,
-with two operations for a multiply-add. Everything else counts 0: normalisation, pooling, lookups,
-losses, optimisers and elementwise operations.
+As in the FLOPs of whole models, matrix products, convolutions, attention and recurrent layers
+count, with two operations for a multiply-add. Everything else counts 0: normalisation, pooling,
+lookups, losses, optimisers and elementwise operations.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

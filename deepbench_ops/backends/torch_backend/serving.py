@@ -24,7 +24,12 @@ from deepbench_ops.backends.torch_backend.model_reference import (
     items,
     root_mean_square,
 )
-from deepbench_ops.backends.torch_backend.network import as_tensors, inference_form, refuse, weighted
+from deepbench_ops.backends.torch_backend.network import (
+    as_tensors,
+    inference_form,
+    refuse,
+    weighted,
+)
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, on_host, true_precision
 from deepbench_ops.problems.model import Model
 

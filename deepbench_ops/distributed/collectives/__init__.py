@@ -1,8 +1,9 @@
 """The collective operations between ranks: a module for each, named after its family of problems.
 
-A module holds what `CollectiveModule` lists: the contents of each rank before and after the call,
-and the call of each library. Number of bytes and bandwidth factor belong to the problem. A new
-collective is such a module and a family derived from `problems.collective.Collective`.
+A module has the attributes of `CollectiveModule`: contents of each rank before and after the call,
+and the call of each library. The number of bytes and the bandwidth factor belong to the problem. A
+new collective operation consists of such a module and a family derived from
+`problems.collective.Collective`.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,29 +16,29 @@ Call = Callable[[], object]
 
 
 class CollectiveModule(Protocol):
-    """The contents of a module here."""
+    """Attributes of a module in this package."""
 
     IN_PLACE: bool
-    """Whether the result replaces the operand. Then each call starts from the last one's result."""
+    """Whether the result replaces the operand; each call then starts from the previous result."""
     SUMS: bool
-    """Whether numbers are added up, and not only moved."""
+    """Whether numbers are added up and not only moved."""
     RESULT: str
-    """The result in a word, for messages."""
+    """Name of the result, for messages."""
 
     def initial(self, vectors: Vectors, elements: int, rank: int) -> Sequence[Piece]:
-        """Return what a rank holds before the call, in order."""
+        """Return the contents of a rank's operand before the call, in order."""
 
     def expected(self, vectors: Vectors, elements: int, rank: int) -> Sequence[Piece]:
-        """Return what it must hold afterwards, in order."""
+        """Return the correct contents of a rank's result after the call, in order."""
 
     def over_torch(self, dist: Any, operand: Any, result: Any) -> Call:
-        """Return the call of `torch.distributed` on these tensors, of its default group.
+        """Return a call of `torch.distributed` on these tensors, in its default group.
 
-        Raises AttributeError where a release of torch has no such function.
+        Raises AttributeError for a release of torch without the function.
         """
 
     def over_mpi(self, mpi: Any, world: Any, operand: Any, result: Any) -> Call:
-        """Return the call of a communicator of mpi4py's `MPI` on these [array, type] pairs."""
+        """Return a call of mpi4py's communicator `world` on these [array, type] pairs."""
 
 
 def load(family: str) -> CollectiveModule:
@@ -46,6 +47,7 @@ def load(family: str) -> CollectiveModule:
 
 
 def newest(module: Any, *names: str) -> Any:
-    """Return the function of the first of these names that there is: releases rename them."""
+    """Return the function with the first of these names that exists in `module`; releases rename
+    functions."""
     known = [name for name in names if hasattr(module, name)]
     return getattr(module, known[0] if known else names[-1])

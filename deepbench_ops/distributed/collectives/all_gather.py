@@ -1,4 +1,4 @@
-"""All-gather: every rank ends with the parts of all, in the order of the ranks."""
+"""All-gather: every rank gets the parts of all ranks, in the order of the ranks."""
 
 from functools import partial
 from typing import Any
@@ -23,10 +23,10 @@ def expected(vectors: Vectors, elements: int, rank: int) -> list[Piece]:
 
 
 def over_torch(dist: Any, operand: Any, result: Any) -> Call:
-    """Return `all_gather_single`, in older releases of torch `all_gather_into_tensor`."""
+    """Return a call of `all_gather_single`, in older releases `all_gather_into_tensor`."""
     return partial(newest(dist, "all_gather_single", "all_gather_into_tensor"), result, operand)
 
 
 def over_mpi(mpi: Any, world: Any, operand: Any, result: Any) -> Call:
-    """Return `Allgather`."""
+    """Return a call of `Allgather`."""
     return partial(world.Allgather, operand, result)

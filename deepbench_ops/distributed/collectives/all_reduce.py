@@ -1,4 +1,4 @@
-"""All-reduce: each rank's vector is replaced by the sum of all."""
+"""All-reduce: the vector of each rank is replaced by the sum of all vectors."""
 
 from functools import partial
 from typing import Any
@@ -22,10 +22,10 @@ def expected(vectors: Vectors, elements: int, rank: int) -> list[Piece]:
 
 
 def over_torch(dist: Any, operand: Any, result: Any) -> Call:
-    """Return `all_reduce` in place, as a training loop calls it."""
+    """Return a call of `all_reduce` in place, as in a training loop."""
     return partial(dist.all_reduce, result)
 
 
 def over_mpi(mpi: Any, world: Any, operand: Any, result: Any) -> Call:
-    """Return `Allreduce` in place."""
+    """Return a call of `Allreduce` in place."""
     return partial(world.Allreduce, mpi.IN_PLACE, result, mpi.SUM)

@@ -23,10 +23,10 @@ def expected(vectors: Vectors, elements: int, rank: int) -> list[Piece]:
 
 
 def over_torch(dist: Any, operand: Any, result: Any) -> Call:
-    """Return `all_to_all_single`."""
+    """Return a call of `all_to_all_single`."""
     return partial(dist.all_to_all_single, result, operand)
 
 
 def over_mpi(mpi: Any, world: Any, operand: Any, result: Any) -> Call:
-    """Return `Alltoall`."""
+    """Return a call of `Alltoall`."""
     return partial(world.Alltoall, operand, result)

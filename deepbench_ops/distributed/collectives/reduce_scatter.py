@@ -1,4 +1,4 @@
-"""Reduce-scatter: the vectors of all ranks are summed, and rank i ends with part i of the sum."""
+"""Reduce-scatter: the vectors of all ranks are summed, and rank i gets part i of the sum."""
 
 from functools import partial
 from typing import Any
@@ -23,10 +23,10 @@ def expected(vectors: Vectors, elements: int, rank: int) -> list[Piece]:
 
 
 def over_torch(dist: Any, operand: Any, result: Any) -> Call:
-    """Return `reduce_scatter_single`, in older releases of torch `reduce_scatter_tensor`."""
+    """Return a call of `reduce_scatter_single`, in older releases `reduce_scatter_tensor`."""
     return partial(newest(dist, "reduce_scatter_single", "reduce_scatter_tensor"), result, operand)
 
 
 def over_mpi(mpi: Any, world: Any, operand: Any, result: Any) -> Call:
-    """Return `Reduce_scatter_block`, whose parts are equal."""
+    """Return a call of `Reduce_scatter_block`, whose parts are equal."""
     return partial(world.Reduce_scatter_block, operand, result, mpi.SUM)

@@ -6,7 +6,7 @@ from deepbench_ops import lifetime
 
 
 def main() -> None:
-    """Arrange that this process ends with its launcher, before torch is imported; run this rank."""
+    """Make this process end with its launcher, before torch is imported; run this rank."""
     lifetime.end_with(os.getppid())
     from deepbench_ops.distributed.training import rank
 

@@ -1,7 +1,7 @@
-"""Starts the ranks of one machine, and reads the figures that the first of them prints.
+"""Start of the ranks of one machine, and the figures that the first rank prints.
 
-They meet over a file, not over torchrun, whose store listens on all interfaces and asks no one who
-it is. On several machines torchrun starts the same program.
+The ranks connect over a file and not through torchrun, whose store listens on all interfaces
+without authentication. On several machines torchrun starts the same program.
 """
 
 import json
@@ -21,16 +21,16 @@ from deepbench_ops.errors import DeepbenchError
 LIMIT_SECONDS = 900.0
 LOOK_SECONDS = 0.05
 GRACE_SECONDS = 0.5
-"""Wait after the first failure: a rank that has lost another one knows less than that one."""
+"""Seconds to wait after the first failure: the rank that is the cause may report later."""
 
 Rank = subprocess.Popen[bytes]
 
 
 def steps(request: TrainingRequest, ranks: int, limit: float = LIMIT_SECONDS) -> dict[str, object]:
-    """Return {"seconds": of each step, "losses": before and after the first}.
+    """Run a training; return {"seconds": those of each step, "losses": before and after the first}.
 
-    Raises DeepbenchError, with the reason that the ranks gave, where one of them fails, or the
-    limit of seconds passes; the others are ended.
+    Raises DeepbenchError if a rank fails, with its reason, or if the training takes longer than
+    `limit` seconds; the other ranks are ended.
     """
     with tempfile.TemporaryDirectory(prefix="deepbench-") as name:
         folder = Path(name)
@@ -65,7 +65,7 @@ def _start(request: TrainingRequest, rank: int, ranks: int, folder: Path) -> Ran
     }
     usual = {"GLOO_SOCKET_IFNAME": loopback(), "NCCL_SOCKET_IFNAME": loopback()}
     if ranks > 1:
-        usual["OMP_NUM_THREADS"] = "1"  # as torchrun does; a rank asks torch for its own number
+        usual["OMP_NUM_THREADS"] = "1"  # as torchrun sets; a rank sets torch's number itself
     with (folder / f"{rank}.out").open("wb") as out, (folder / f"{rank}.err").open("wb") as err:
         program = [sys.executable, "-m", "deepbench_ops.distributed.training", request.text()]
         return subprocess.Popen(
@@ -78,8 +78,8 @@ def _start(request: TrainingRequest, rank: int, ranks: int, folder: Path) -> Ran
 
 
 def _failed(ranks: Sequence[Rank], end: float) -> list[int] | None:
-    """Wait until all ranks have ended, or one has failed; return those that failed, None where
-    the time `end` has come first."""
+    """Wait until all ranks have ended or one has failed; return the failed ranks, None if the time
+    `end` comes first."""
     while time.monotonic() < end:
         statuses = [rank.poll() for rank in ranks]
         if any(statuses):
@@ -92,7 +92,7 @@ def _failed(ranks: Sequence[Rank], end: float) -> list[int] | None:
 
 
 def _said(text: str) -> str:
-    """Return the line that explains most of what the ranks have printed."""
+    """Return the most informative line that the ranks have printed."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     ours = [line for line in lines if "deepbench: error:" in line]
     errors = [line for line in lines if "Error" in line]

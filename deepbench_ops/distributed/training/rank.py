@@ -1,4 +1,4 @@
-"""A rank's part in a training; the first prints seconds and losses as a line of JSON."""
+"""The part of one rank in a training; the first rank prints seconds and losses as JSON."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from deepbench_ops.errors import DeepbenchError, Unsupported
 
 
 def main() -> None:
-    """Take part in the training that the only argument describes."""
+    """Take part in the training that the argument describes."""
     try:
         request = parsed(sys.argv[1] if len(sys.argv) == 2 else "")
         if request.device == "cuda":  # before anything is put on a GPU
@@ -33,7 +33,7 @@ def main() -> None:
 
 
 def _join(backend: str) -> None:
-    """Meet the other ranks: over the file that `launch` names, else as torchrun's variables say."""
+    """Connect to the other ranks, over the file from `launch`, or by torchrun's variables."""
     meeting = os.environ.get(MEETING_VARIABLE)
     if meeting is None:
         dist.init_process_group(backend)

@@ -1,6 +1,7 @@
-"""Memory of the ranks of one machine, asked for before any of them starts.
+"""Check of the memory for the ranks of one machine, before any of them starts.
 
-Beyond it the system would end a rank in the middle, and the others would wait for it.
+Without enough memory the system would end a rank during the training, and the others would wait
+for it.
 """
 
 from deepbench_ops.backends import free_memory
@@ -14,9 +15,9 @@ RANK_BYTES = 300e6
 
 
 def demand(request: TrainingRequest, ranks: int, everywhere: int = 0) -> None:
-    """Raise DeepbenchError, with the bytes needed and available, where `ranks` do not fit here.
+    """Raise DeepbenchError, with the needed and the available bytes, if `ranks` ranks do not fit.
 
-    everywhere: how many there are on all machines, where those are more.
+    everywhere: number of ranks on all machines, if that is more.
     """
     needed = of_rank(request, everywhere or ranks) * ranks
     available = _available(request.device, ranks)
@@ -29,11 +30,10 @@ def demand(request: TrainingRequest, ranks: int, everywhere: int = 0) -> None:
 
 
 def of_rank(request: TrainingRequest, ranks: int) -> float:
-    """Return about how many bytes one of so many ranks takes.
+    """Return an estimate of the bytes that one of `ranks` ranks takes.
 
-    A rank takes a training step's bytes, and a second copy of whole gradients, in which they are
-    shared. A table
-    that is split is whole while it is drawn; later each rank has its part.
+    A rank takes the bytes of a training step, and a second copy of dense gradients, which are
+    exchanged. A split table is whole while it is drawn; later each rank has its part.
     """
     size = network_size(request.network)
     parameters, trained = size.parameters, size.trained
@@ -47,13 +47,15 @@ def of_rank(request: TrainingRequest, ranks: int) -> float:
 
 
 def _available(device: str, ranks: int) -> float:
-    """Return the bytes that all ranks of this machine have together, each GPU as much as the
-    fullest of them."""
+    """Return the bytes available to all ranks of this machine together.
+
+    Each GPU counts with the free memory of the fullest one.
+    """
     if device == "cpu":
         return free_memory.available()
     import torch
 
-    if not torch.cuda.is_available():  # which the ranks will say
+    if not torch.cuda.is_available():  # the ranks report it
         return float("inf")
     used = range(min(ranks, torch.cuda.device_count()))
     return ranks * float(min(torch.cuda.mem_get_info(place)[0] for place in used))

@@ -9,7 +9,8 @@ from deepbench_ops.models.catalogue import network
 from deepbench_ops.problems.precision import precision
 
 MEETING_VARIABLE = "DEEPBENCH_RANKS_MEET"
-"""Path of the file over which the ranks of one machine meet; not set where torchrun starts them."""
+"""Environment variable with the path of the file over which the ranks of one machine connect; not
+set under torchrun."""
 
 SPLIT = ("wide_deep",)
 """Networks whose tables can be split over the ranks."""
@@ -19,9 +20,10 @@ SPLIT = ("wide_deep",)
 class TrainingRequest:
     """A training over several ranks.
 
-    batch: items of each rank. threads: of each rank. split: whether tables are split over the
-    ranks, not copied. seconds: about how long to measure. whole: whether the network is as
-    published, not its small twin.
+    batch: number of items of each rank. threads: number of threads of each rank. split: whether
+    tables are split over the ranks instead of copied. seconds: approximate duration of the
+    measurement. whole: whether the network has its published size instead of that of the small
+    twin.
     """
 
     network: str
@@ -56,8 +58,8 @@ class TrainingRequest:
 
 
 def parsed(text: str) -> TrainingRequest:
-    """Return the request of a text. Raises DeepbenchError for any other text."""
+    """Return the request from its text; raise DeepbenchError for any other text."""
     try:
         return TrainingRequest(**json.loads(text))
     except (ValueError, TypeError) as wrong:
-        raise DeepbenchError(f"{text!r} asks for nothing that can be run: {wrong}") from None
+        raise DeepbenchError(f"{text!r} is no request for a training: {wrong}") from None

@@ -1,4 +1,4 @@
-"""Tables of vectors split over the ranks; each rank holds the rows of its own range."""
+"""Tables of vectors split over the ranks; each rank has a range of rows."""
 
 import torch
 import torch.distributed as dist
@@ -7,10 +7,10 @@ from torch import Tensor, nn
 
 
 class SplitEmbedding(nn.Module):
-    """Rows of a table by index, like nn.Embedding; each rank has an equal part.
+    """Rows of a table by index, like nn.Embedding; each rank has an equal part of the table.
 
-    Every rank learns which rows all ask for, looks up those that are its own, and the sum over
-    ranks is the answer for all. Gradients come back the same way.
+    Every rank gets the indices of all ranks and looks up the rows of its own part; the sum over the
+    ranks is the result for all. Gradients are exchanged in the same way.
     """
 
     def __init__(self, table: nn.Embedding, rank: int, ranks: int) -> None:

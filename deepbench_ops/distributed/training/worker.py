@@ -1,4 +1,4 @@
-"""One rank: its copy of the network, its batch, and the steps that all ranks take together."""
+"""One rank of a training: its copy of the network, its batch, and the steps of all ranks."""
 
 import time
 from collections.abc import Sequence
@@ -26,8 +26,8 @@ BACKENDS = {"cpu": "gloo", "cuda": "nccl"}
 class Steps:
     """Measured steps of a training.
 
-    seconds: of each step on the slowest rank. losses: before and after the first step, mean over
-    ranks.
+    seconds: those of each step on the slowest rank. losses: before and after the first step, the
+    mean over the ranks.
     """
 
     seconds: Sequence[float]
@@ -35,16 +35,16 @@ class Steps:
 
 
 def run(request: TrainingRequest) -> Steps:
-    """Take part in the training; the process group exists already.
+    """Take part in the training; the process group must exist.
 
-    Raises DeepbenchError where the ranks' weights differ in the end.
+    Raises DeepbenchError if the weights of the ranks differ at the end.
     """
     rank, ranks = dist.get_rank(), dist.get_world_size()
     torch.set_num_threads(request.threads)
     true_precision(request.precision, request.device)
     step = _step(request, rank, ranks)
     losses = [step.step().float().reshape(1) for _ in range(WARM_UP_STEPS)]
-    one = _timed(step, request.device)  # the slowest rank's, so that all ranks take the same count
+    one = _timed(step, request.device)  # of the slowest rank: all ranks do the same number of steps
     count = max(FEWEST_STEPS, min(MOST_STEPS, int(request.seconds / one)))
     seconds = [_timed(step, request.device) for _ in range(count)]
     _demand_alike(step.module)
@@ -67,7 +67,8 @@ def _step(request: TrainingRequest, rank: int, ranks: int) -> TrainingStep:
 
 
 def _split(module: nn.Module, rank: int, ranks: int) -> nn.Module:
-    """Split a module's tables over the ranks, in place; its other layers share their gradients."""
+    """Split the tables of a module over the ranks, in place; gradients of other layers are averaged
+    over the ranks."""
     for name, child in list(module.named_children()):
         if isinstance(child, nn.Embedding):
             split = SplitEmbedding(child, rank, ranks)
@@ -81,7 +82,7 @@ def _split(module: nn.Module, rank: int, ranks: int) -> nn.Module:
 
 
 def _timed(step: TrainingStep, device: str) -> float:
-    """Return the seconds of one step, those of the slowest rank."""
+    """Return the seconds of one step on the slowest rank."""
     dist.barrier()
     started = time.perf_counter()
     step.step()
@@ -98,7 +99,7 @@ def _over_ranks(values: Tensor, how: dist.ReduceOp.RedOpType) -> Tensor:
 
 
 def _demand_alike(module: nn.Module) -> None:
-    """Raise DeepbenchError unless all ranks have the same weights, of those that all have."""
+    """Raise DeepbenchError unless all ranks have the same weights; split tables do not count."""
     split = {id(m.weight) for m in module.modules() if isinstance(m, SplitEmbedding)}
     for name, values in module.named_parameters():
         if id(values) in split:

@@ -81,7 +81,8 @@ class TrainingStep:
         self._first = [(p, p.asnumpy().copy()) for p in self._remembered()]
 
     def _remembered(self) -> Iterator[Parameter]:
-        """Yield all parameters that a step changes: weights, running statistics, optimiser state."""
+        """Yield all parameters that a step changes: weights, running statistics, optimiser
+        state."""
         yield from self.cell.get_parameters()
         for name in REMEMBERED[type(self._optimiser)]:
             kept = getattr(self._optimiser, name)
