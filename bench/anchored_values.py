@@ -1,17 +1,17 @@
-"""Which value of a release is the quietest? Plain, calibrated or anchored, from rounds on record.
+"""Compare the noise of plain, calibrated and anchored values, from recorded rounds.
 
-Where several releases were measured in interleaved rounds (`asv run --interleave-rounds`), one
-could stand on the timeline as its calibrated seconds, or as its ratio to one fixed release of the
-same round, the anchor, times what the anchor takes. For each framework and family this prints the
-spread between rounds of one release, as the standard deviation of the logarithm in percent, its
-median over kernels and releases:
+Several releases can be measured in interleaved rounds (`asv run --interleave-rounds`). The timeline
+could show a release by its calibrated seconds, or by its ratio to one fixed release of the same
+round, the anchor, multiplied by the anchor's seconds. For each framework and family the script
+prints the spread between rounds of one release: the standard deviation of the logarithm, in
+percent, as median over kernels and releases:
 
 - plain: the median of the raw seconds of a round;
 - calibrated: divided by the yardstick next to them;
-- anchored: calibrated, divided by the anchor's of the same round;
-- plain anchored: plain, divided by the anchor's.
+- anchored: the calibrated value, divided by that of the anchor in the same round;
+- plain anchored: the plain value, divided by that of the anchor.
 
-A spread over an anchor's has the anchor's own noise in it, and is what the timeline would show.
+Anchored values contain the noise of the anchor as well, as they would on the timeline.
 
 Usage:
     python bench/anchored_values.py MACHINE [--results results] [--anchor onnxruntime-1.31.1]
@@ -29,15 +29,15 @@ from deepbench_ops.releases import release_table
 from deepbench_ops.storage import measurements
 
 ROUNDS = 3
-"""Fewer say nothing of a spread."""
+"""Fewest rounds from which a spread is computed."""
 
 Kernel = tuple[str, str]
 Rounds = dict[str, dict[Kernel, list[tuple[float, float]]]]
-"""By release and kernel: plain and calibrated seconds of each round, in order."""
+"""Plain and calibrated seconds of each round, in order, by release and kernel."""
 
 
 def rounds_of(results: Path, machine: str) -> Rounds:
-    """Read every process on record."""
+    """Read the records of all processes."""
     found: Rounds = defaultdict(lambda: defaultdict(list))
     for path in measurements.paths(results / machine):
         entries = [e for e in measurements.load(path)[1] if not measurements.is_less(e)]
@@ -54,7 +54,7 @@ def spread(logs: list[float]) -> float:
 
 
 def spreads(rounds: Rounds, names: list[str], anchor: str) -> dict[str, dict[str, list[float]]]:
-    """Return the four spreads of every kernel and release but the anchor, by family."""
+    """Return the four spreads of every kernel and release except the anchor, by family."""
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for name in names:
         if name == anchor:

@@ -1,9 +1,9 @@
-"""Is what the timeline reports what a user would see? A kernel against a bare loop.
+"""Compare the time of a kernel as the suite measures it with that of a plain loop.
 
-In one process, slices of the prepared kernel as `deepbench_ops.measure` times them alternate with
-slices of a loop that a user would write around the framework's own call, on operands of the same
-values; on a GPU the loop stands between two CUDA events, which the GPU's own clock times. Prints
-the median ratio of neighbouring slices; it should lie within 3 % of one.
+In one process, slices of the prepared kernel, timed by `deepbench_ops.measure`, alternate with
+slices of the loop that a user would write around the framework's function, on operands with the
+same values. On a GPU the loop lies between two CUDA events, which the GPU's clock times. The script
+prints the median ratio of neighbouring slices, which should lie within 3 % of one.
 
 Usage: python bench/bare_loop.py [--framework torch] [--device cuda] [--problem ID]
 """

@@ -1,9 +1,9 @@
-"""Are two builds of one release as fast? A CUDA build's kernels on the processor, say.
+"""Compare the speed of two builds of one release on the processor, such as one with CUDA.
 
-torch's own index has builds without CUDA; the package index has only those with it for Linux, and
-older releases' lines rest on these. Each argument is the interpreter of an environment that holds
-torch and this project; what differs between the two is measured in the same seconds, over a few
-kernels of every family that runs in one process.
+torch's own index has builds without CUDA. The Python package index has only builds with CUDA for
+Linux, with which older releases were measured. Each argument is the interpreter of an environment
+with torch and this project. Both builds are measured in the same seconds, on a few kernels of every
+family that runs in one process.
 
 Usage: python bench/cuda_builds.py FIRST/bin/python SECOND/bin/python [--rounds 10]
 """

@@ -1,6 +1,6 @@
-"""Ways to damage a file: bytes flipped, cut, a value of another kind, deep nesting, a line twice.
+"""Ways to damage a file: flipped bytes, a cut, a wrong type, deep nesting, a doubled line.
 
-The text of a compressed file is damaged as well, below a checksum that is right.
+In a compressed file the text may be damaged too, with a correct checksum.
 """
 
 import gzip
@@ -18,11 +18,11 @@ ODD: list[Any] = [
     *(True, None, "x", "1.0", [], {}, -1, 0, 1e9, 1e308, 1e-320, float("nan"), float("inf")),
     *(10**30, "=1+1", "<b>"),
 ]
-"""Values that replace another."""
+"""Values that replace a value of the file."""
 
 
 def damage(path: Path, draw: random.Random) -> str:
-    """Damage a file in a way that is drawn; return its name."""
+    """Damage a file in a way drawn at random; return the name of the way."""
     how = DAMAGES[draw.choice(sorted(DAMAGES))]
     name, before = how.__name__, path.read_bytes()
     if path.suffix == ".xlsx" and name not in OF_BYTES:
@@ -46,27 +46,27 @@ def cut(content: bytes, draw: random.Random) -> bytes:
 
 
 def replaced(content: bytes, draw: random.Random) -> bytes:
-    """One number of a text by something that is no such number."""
+    """Replace one number of a text by an odd value."""
     odd = draw.choice(ODD)
     places = list(re.finditer(rb"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.])", content))
     return _with(content, draw.choice(places) if places else None, json.dumps(odd).encode())
 
 
 def swapped(content: bytes, draw: random.Random) -> bytes:
-    """One text by a value of another kind."""
+    """Replace one quoted text by a value of another type."""
     places = list(re.finditer(rb'"[^"\n]*"', content))
     odd = json.dumps(draw.choice(ODD)).encode()
     return _with(content, draw.choice(places) if places else None, odd)
 
 
 def nested(content: bytes, draw: random.Random) -> bytes:
-    """One number by a hundred thousand brackets."""
+    """Replace one number by a hundred thousand brackets."""
     places = list(re.finditer(rb"(?<![\w.])\d+\.\d+(?![\w.])", content))
     return _with(content, draw.choice(places) if places else None, b"[" * 100_000)
 
 
 def doubled(content: bytes, draw: random.Random) -> bytes:
-    """A line twice, in a file of one line an item of a list."""
+    """Double a line, or an item of a list in a file of one line."""
     lines = content.splitlines(True)
     if len(lines) > 2:
         at = draw.randrange(len(lines))
@@ -83,7 +83,7 @@ def _with(content: bytes, place: re.Match[bytes] | None, new: bytes) -> bytes:
 
 
 def _damaged_workbook(path: Path, draw: random.Random) -> str:
-    """Put something odd into a cell that holds something."""
+    """Put an odd value into a cell that has a value."""
     book = openpyxl.load_workbook(path)
     cells = [c for sheet in book.worksheets for r in sheet.iter_rows() for c in r if c.value]
     cell = draw.choice(cells)
@@ -95,4 +95,5 @@ def _damaged_workbook(path: Path, draw: random.Random) -> str:
 
 DAMAGES = {each.__name__: each for each in (flipped, cut, replaced, swapped, nested, doubled)}
 OF_BYTES = ("flipped", "cut")
-"""Ways that need no text; compressed files are damaged so too, and their text is in any way."""
+"""Ways for files that are not text. Compressed files are damaged in these ways, and their text
+in any way."""

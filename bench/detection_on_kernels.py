@@ -1,11 +1,11 @@
-"""Real kernels against themselves, and against themselves with a little more to do.
+"""Compare real kernels with themselves, and with themselves plus a little extra work.
 
-The physical half of detection_simulation.py: two live processes on this machine, each
-judged by `compare_pairs`. Without extra work every verdict other than *same* and *ambiguous* is a
-false one; with it, *slower* is right. Plain medians of the same processes, ten before and ten
-after, are also judged by asv's own step detection, which is kind to it: the two sides were taken in
-the same minutes. Rounds are saved, so that verdicts of another estimator can be had of them.
-`detection_simulation.py --physical` measures many kernels; one kernel, also on a GPU:
+This is the part of detection_simulation.py that measures: two live processes on this machine,
+compared by `compare_pairs`. Without extra work every verdict other than *same* and *ambiguous* is
+false; with extra work, *slower* is right. The plain medians of the same processes, ten before and
+ten after, also go through asv's own step detection. This favours asv, because the two sides were
+measured in the same minutes. Rounds are saved, so that another estimator can be applied to them.
+`detection_simulation.py --physical` measures many kernels. One kernel, also on a GPU:
 
     python bench/detection_on_kernels.py --framework torch --device cuda --extra 0.02 --problem ID
 """
@@ -34,12 +34,13 @@ ROUNDS = 10
 EXTRAS = (0.0, 0.02, 0.05, 0.1)
 
 Pair = tuple[float, float]
-"""Seconds per call without the extra work and with it, of one sweep."""
+"""Seconds per call without and with the extra work, in one sweep."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One kernel, measured in so many rounds of pairs, its second side doing `extra` more."""
+    """One kernel, measured in rounds of pairs, with a share `extra` of extra work on the second
+    side."""
 
     problem: str
     extra: float
@@ -59,7 +60,7 @@ class Case:
 
 
 def headline() -> list[str]:
-    """The headline's products of training and server, but for one that takes a second a call."""
+    """The headline's products of training and server, except one that takes a second per call."""
     ids = [*Gemm.headline["training"], *Gemm.headline["inference_server"]]
     return [id for id in dict.fromkeys(ids) if "n9124" not in id]
 
@@ -67,7 +68,7 @@ def headline() -> list[str]:
 def cases(
     framework: str, extra: float, repeats: int, problems: Sequence[str], rounds: int = ROUNDS
 ) -> Iterator[Case]:
-    """Measure every problem so many times over, and yield what each time gave."""
+    """Measure every problem `repeats` times, and yield a case for each."""
     environ = {"DEEPBENCH_FRAMEWORK": framework}
     plain = worker_control.Launch(sys.executable, environ)
     other = plain
@@ -82,7 +83,7 @@ def cases(
 
 
 def _asv_finds(rounds: Sequence[Sequence[Pair]]) -> bool:
-    """Whether asv's detection sees a step up where the second side's plain medians begin."""
+    """Whether asv's detection finds a rise where the plain medians of the second side begin."""
     before, after = (
         [statistics.median(pair[side] for pair in taken) for taken in rounds] for side in (0, 1)
     )
@@ -116,7 +117,7 @@ def table(found: Sequence[Case]) -> list[dict[str, object]]:
 
 
 def load(path: Path) -> list[Case]:
-    """Return the cases of a file that `save` wrote, none where there is no such file."""
+    """Return the cases of a file written by `save`; none if the file does not exist."""
     return [Case(**case) for case in json.loads(path.read_text())] if path.exists() else []
 
 
@@ -127,7 +128,7 @@ def save(path: Path, found: Sequence[Case]) -> None:
 
 
 def main() -> None:
-    """Measure one case, unless the file has it already, and print the table of all that it has."""
+    """Measure one case, unless the file has it already, and print the table of all its cases."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--framework", default="numpy")
     parser.add_argument("--device", default="cpu")
@@ -136,7 +137,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--json", type=Path, default=Path("artifacts/kernels.json"))
     asked = parser.parse_args()
-    os.environ["DEEPBENCH_DEVICE"] = asked.device  # of the workers
+    os.environ["DEEPBENCH_DEVICE"] = asked.device  # for the workers
     found = load(asked.json)
     if not any((case.problem, case.extra) == (asked.problem, asked.extra) for case in found):
         found += cases(asked.framework, asked.extra, 1, [asked.problem], asked.rounds)

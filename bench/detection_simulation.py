@@ -1,15 +1,15 @@
-"""How much do the detectors find, and how often do they find what is not there?
+"""Count the changes that detectors find, miss and wrongly report.
 
-Series of 80 points with known noise and known changes, fixed seeds, many of each kind:
-`analysis.detect_changes` next to asv's own step detection, a threshold against the previous run and
-a z-score against the last twenty runs. verdicts.py does the same for two releases.
+The series have 80 points with known noise and known changes, and fixed seeds. Compared are
+`analysis.detect_changes`, asv's own step detection, a threshold on the ratio to the previous run,
+and a z-score over the last twenty runs. verdict_simulation.py does the same for two releases.
 
     python bench/detection_simulation.py [--series 10000] [--others 1000] [--write FILE]
     python bench/detection_simulation.py --physical [--framework torch] [--repeats 30]
 
-Writes tables in Markdown, into the marked part of a file where one is named. --physical asks the
-machine instead of a random generator (see detection_on_kernels.py); nothing else should run
-meanwhile.
+Prints tables in Markdown, or writes them into the marked part of a file. --physical measures
+kernels of this machine instead of drawing random numbers (see detection_on_kernels.py). Nothing
+else should run at the same time.
 """
 
 import argparse
@@ -30,7 +30,8 @@ from deepbench_ops.analysis.change_detection import detect_changes
 
 POINTS = 80
 TOLERANCE = 2
-"""A change counts as found so many points from its place, if its direction is right."""
+"""Largest distance, in points, at which a reported change of the right direction counts as
+found."""
 
 QUIET = ("same", "ambiguous")
 """Verdicts that raise no alarm."""
@@ -45,39 +46,42 @@ def gaussian(random: np.random.Generator, cv: float) -> np.ndarray:
 
 
 def spikes(random: np.random.Generator, cv: float) -> np.ndarray:
-    """Three points in a hundred are 15 % up."""
+    """Normal noise; three points in a hundred are 15 % higher."""
     return gaussian(random, cv) + np.log(1.15) * (random.random(POINTS) < 0.03)
 
 
 def bimodal(random: np.random.Generator, cv: float) -> np.ndarray:
-    """Three points in ten are in a second mode, four of its own deviations up; `cv` in all."""
+    """Noise of two modes, of total coefficient of variation `cv`.
+
+    Three points in ten are in the second mode, four deviations of a mode higher.
+    """
     return 0.48 * gaussian(random, cv) + 1.92 * cv * (random.random(POINTS) < 0.3)
 
 
 def trend(random: np.random.Generator, cv: float, height: float = 1.0) -> np.ndarray:
-    """A straight line that climbs or falls by half to once the noise around it in all."""
+    """A straight line that rises or falls in total by 0.5 to 1 times the noise around it."""
     slope = random.choice([-1, 1]) * random.uniform(0.5, 1) * height * cv
     return gaussian(random, cv) + slope * np.arange(POINTS) / POINTS
 
 
 def steep_trend(random: np.random.Generator, cv: float) -> np.ndarray:
-    """The same, three times as steep."""
+    """A trend three times as steep."""
     return trend(random, cv, 3.0)
 
 
 def wave(random: np.random.Generator, cv: float, height: float = 0.5) -> np.ndarray:
-    """A wave half as high as the noise, its period 60 to 160 points."""
+    """A wave of an amplitude of half the noise and a period of 60 to 160 points."""
     turns = np.arange(POINTS) / random.uniform(60, 160) + random.random()
     return gaussian(random, cv) + height * cv * np.sin(2 * np.pi * turns)
 
 
 def high_wave(random: np.random.Generator, cv: float) -> np.ndarray:
-    """The same, as high as the noise."""
+    """A wave of the same amplitude as the noise."""
     return wave(random, cv, 1.0)
 
 
 def autocorrelated(random: np.random.Generator, cv: float) -> np.ndarray:
-    """Half of a point's deviation is handed on to the next; `cv` in all."""
+    """Autoregressive noise, coefficient 0.5, of total coefficient of variation `cv`."""
     kicks = random.normal(0, cv * np.sqrt(1 - 0.5**2), POINTS)
     kicks[0] = random.normal(0, cv)
     values = np.empty(POINTS)
@@ -101,7 +105,7 @@ NOISES: dict[str, Noise] = {
 
 @dataclass(frozen=True)
 class Step:
-    """A step in either direction, `after` points before the series' end, in noise of `cv`."""
+    """A step in either direction, `after` points before the end, in noise of `cv`."""
 
     size: float
     after: int
@@ -120,19 +124,19 @@ def ours(seconds: np.ndarray) -> Found:
 
 
 def asv_steps(seconds: np.ndarray) -> Found:
-    """Every step that asv sees; its page of regressions lists those from 5 % on, upward ones."""
+    """Every step that asv finds; its page of regressions lists only rises of at least 5 %."""
     found = step_detect.detect_steps(list(seconds))
     return [(after[0], after[2] > before[2]) for before, after in pairwise(found)]
 
 
 def previous_run(seconds: np.ndarray) -> Found:
-    """More than 7 % from the run before (TorchBench's threshold)."""
+    """Points that differ by more than 7 % from the previous run (TorchBench's threshold)."""
     ratios = seconds[1:] / seconds[:-1]
     return [(int(i) + 1, ratios[i] > 1) for i in np.flatnonzero(np.abs(ratios - 1) > 0.07)]
 
 
 def z_score(seconds: np.ndarray) -> Found:
-    """More than three deviations of the last twenty runs from their mean."""
+    """Points more than three standard deviations from the mean of the last twenty runs."""
     windows = np.lib.stride_tricks.sliding_window_view(seconds, 20)[:-1]
     z = (seconds[20:] - windows.mean(axis=1)) / windows.std(axis=1, ddof=1)
     return [(int(i) + 20, z[i] > 0) for i in np.flatnonzero(np.abs(z) > 3)]
@@ -146,11 +150,11 @@ DETECTORS: dict[str, Callable[[np.ndarray], Found]] = {
     "z-score, 3": z_score,
 }
 Counts = dict[str, int]
-"""Series a cell that each detector sees: the first of the same."""
+"""Number of series per cell of the table, by detector; all use the first of the same series."""
 
 
 def series(random: np.random.Generator, noise: Noise, step: Step) -> tuple[np.ndarray, bool]:
-    """Return seconds, and whether their step is upward."""
+    """Return seconds, and whether their step is a rise."""
     logs = noise(random, step.cv)
     upward = bool(random.random() < 0.5)
     if step.after:
@@ -159,7 +163,7 @@ def series(random: np.random.Generator, noise: Noise, step: Step) -> tuple[np.nd
 
 
 def right(found: Found, step: Step, upward: bool) -> int:
-    """Return how many of the changes are the step: one at most."""
+    """Return how many of the found changes are the step, 0 or 1."""
     place = POINTS - step.after
     return int(
         step.after > 0 and any(abs(at - place) <= TOLERANCE and way == upward for at, way in found)
@@ -167,9 +171,10 @@ def right(found: Found, step: Step, upward: bool) -> int:
 
 
 def along(counts: Counts, seed: int) -> list[dict[str, str]]:
-    """Return a row for each noise and step, with each detector's answer in percent.
+    """Return a row for each noise and step, with shares of each detector in percent.
 
-    Without a step: series with an alarm. With one: steps found / changes reported that are it.
+    Without a step: series with a reported change. With a step: steps found / reported changes that
+    are the step.
     """
     cells = [(name, step) for name in NOISES for step in (*NO_STEPS, *STEPS)]
     with ProcessPoolExecutor() as pool:
@@ -177,7 +182,7 @@ def along(counts: Counts, seed: int) -> list[dict[str, str]]:
 
 
 def row(counts: Counts, seed: int, noise: str, step: Step) -> dict[str, str]:
-    """Return one of them."""
+    """Return the row of one noise and step."""
     cells = {"noise": noise, "change": str(step) if step.after else f"none, CV {step.cv:.0%}"}
     for name, count in counts.items():
         random = np.random.default_rng(seed)
@@ -197,7 +202,7 @@ def row(counts: Counts, seed: int, noise: str, step: Step) -> dict[str, str]:
 
 
 def creep(counts: Counts, seed: int) -> dict[str, str]:
-    """Return the row of a slow creep: 1.00 to 1.21 in eight steps, nine points each, CV 1 %."""
+    """Return the row of a slow rise: 1.00 to 1.21 in eight steps, nine points each, CV 1 %."""
     cells = {"noise": "Gaussian", "change": "creep to 1.21 in 8 steps"}
     climb = np.log1p(0.21 * np.minimum(np.arange(POINTS) // 9, 8) / 8)
     for name, count in counts.items():
@@ -209,7 +214,7 @@ def creep(counts: Counts, seed: int) -> dict[str, str]:
 
 
 def speed(seed: int, count: int = 1000) -> float:
-    """Return the seconds that so many series take, half of them with a step."""
+    """Return the seconds for `count` series, half of them with a step."""
     random = np.random.default_rng(seed)
     many = [series(random, gaussian, (STEPS + NO_STEPS)[i % 2 * 4])[0] for i in range(count)]
     began = time.perf_counter()
@@ -219,20 +224,20 @@ def speed(seed: int, count: int = 1000) -> float:
 
 
 def simulated(counts: Counts, seed: int) -> str:
-    """Return the table on series that a random generator made."""
+    """Return the table of simulated series."""
     rows = [*along(counts, seed), creep(counts, seed)]
     took = f"1000 series of {POINTS} points took {speed(seed):.1f} s of one core."
     return f"{_counted(counts)}:\n\n{markdown(rows)}\n\n{took}"
 
 
 def _counted(counts: Counts) -> str:
-    """Say how many series each row holds."""
+    """Return a sentence with the number of series of each row."""
     others = max((count for name, count in counts.items() if name != OWN), default=0)
     return f"{counts[OWN]} series a row" + (f", the first {others} for others" if others else "")
 
 
 def measured(framework: str, repeats: int, slowed: int, saved: Path) -> str:
-    """Return the table on kernels of this machine; saved cases are not measured again."""
+    """Return the table of kernels of this machine; saved cases are not measured again."""
     found = detection_on_kernels.load(saved)
     problems = detection_on_kernels.headline()
     for extra in detection_on_kernels.EXTRAS:
@@ -265,18 +270,22 @@ def put(text: str, page: Path, part: str, script: str = "detection_simulation.py
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--series", type=int, default=10000, help="a cell, of our own detector")
-    parser.add_argument("--others", type=int, default=1000, help="a cell, of others; 0: leave out")
+    parser.add_argument(
+        "--series", type=int, default=10000, help="of each cell, for this project's detector"
+    )
+    parser.add_argument(
+        "--others", type=int, default=1000, help="of each cell, for other detectors; 0: none"
+    )
     parser.add_argument("--seed", type=int, default=20161225, help="of every row")
     parser.add_argument("--physical", action="store_true", help="measure kernels of this machine")
-    parser.add_argument("--framework", default="numpy", help="whose kernels")
-    parser.add_argument("--repeats", type=int, default=30, help="of each kernel, as it is")
+    parser.add_argument("--framework", default="numpy", help="framework of the kernels")
+    parser.add_argument("--repeats", type=int, default=30, help="of each kernel without extra work")
     parser.add_argument("--slowed", type=int, default=10, help="of each kernel and extra work")
     parser.add_argument(
         "--json",
         type=Path,
         default=Path("artifacts/kernels.json"),
-        help="measured cases, from which an interrupted run goes on",
+        help="file of measured cases, with which an interrupted run continues",
     )
     parser.add_argument("--write", type=Path, help="put the tables into this file")
     arguments = parser.parse_args()

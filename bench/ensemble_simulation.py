@@ -1,18 +1,18 @@
-"""How often do histories find a change, and how often one that is not there?
+"""Count the changes that verdicts of histories find, miss and wrongly report.
 
-Simulated rounds of an ensemble, fixed seed: eight releases that are equally fast, 20 sweeps in each
-round. The machine makes whole sweeps up to twice as slow, processes scatter by 0.7 or 1 % (a ratio
-of two by 1 or 1.4 %), slices by 1 %. Some are ruined by factors of 1.2 to 3: processes of single
-releases, all processes of a round each by its own factor, or single slices. Verdicts are those on
-seven releases against the anchor.
+Simulated rounds of an ensemble, with a fixed seed: eight equally fast releases with 20 sweeps in
+each round. Whole sweeps are up to twice as slow as others, processes scatter by 0.7 or 1 % (a ratio
+of two by 1 or 1.4 %), slices by 1 %. Some are slowed by factors of 1.2 to 3: processes of single
+releases, all processes of a round each by its own factor, or single slices. Seven releases are
+compared with the anchor.
 
     nice python bench/ensemble_simulation.py [--trials 2000] [--write FILE]
 
-The second table stops each trial as a history stops: at the first round from the sixth on that
-makes all intervals narrow enough. Such a rule looks at widths and not at ratios, so every look may
-claim all of the error probability.
+In the second table each trial stops as a history does: at the first round, from the sixth on, after
+which all intervals are narrow enough. The rule depends on widths and not on ratios, so the interval
+of every round may use the whole error probability.
 
-Writes tables in Markdown, into the marked part of a file where one is named.
+Prints tables in Markdown, or writes them into the marked part of a file.
 """
 
 import argparse
@@ -42,12 +42,12 @@ NAMES = [f"r{index}" for index in range(RELEASES)]
 ANCHOR = RELEASES - 1
 MOST = 40
 GOAL = 0.01
-"""Half-width at which a history stops, as `deepbench history` does unless asked otherwise."""
+"""Half-width at which a history stops; the default of `deepbench history`."""
 
 ONCE = (3, 5, 10, 20, 40)
 CHANGES = (0.01, 0.02, 0.05)
 SOME = 250
-"""Trials at a time, for memory."""
+"""Trials computed at a time, which limits the memory."""
 
 
 What = Literal["processes", "rounds", "slices"]
@@ -55,7 +55,11 @@ What = Literal["processes", "rounds", "slices"]
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of rounds: what is ruined, how often and in which direction; releases in a block."""
+    """A kind of rounds.
+
+    The fields state which times are ruined, how often and in which direction, and the number of
+    releases in a block.
+    """
 
     ruined: float = 0.0
     what: What = "processes"
@@ -73,7 +77,10 @@ class Kind:
         return {"noise": noise, "ruined": ruined, "releases": blocks}
 
     def spoilt(self, random: np.random.Generator, shape: tuple[int, ...], wide: bool) -> np.ndarray:
-        """Return what ruins add to logarithms; wide: decided once for all of the last axis."""
+        """Return what ruined times add to logarithms.
+
+        wide: the entries of the last axis are ruined together, each by its own factor.
+        """
         chosen = random.random((*shape[:-1], 1) if wide else shape) < self.ruined
         size = random.uniform(math.log(1.2), math.log(3), shape)
         sign = 1 if self.upward else random.choice([-1, 1], shape)
@@ -82,7 +89,7 @@ class Kind:
     def tables(
         self, random: np.random.Generator, trials: int, rounds: int, columns: int
     ) -> np.ndarray:
-        """Return logarithms of a block: trial, round, sweep, release. The truth is 0."""
+        """Return logarithms of a block: trial, round, sweep, release. The true value is 0."""
         shape = (trials, rounds, columns)
         scatter = random.standard_t(3, shape) if self.heavy else random.normal(0, 1, shape)
         process = self.noise * scatter
@@ -111,7 +118,10 @@ KINDS = [
 def simulated(
     kind: Kind, random: np.random.Generator, trials: int, rounds: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return each release's level over the anchor, and its variance: trial, round, release."""
+    """Return each release's level relative to the anchor, and its variance.
+
+    Both have the axes trial, round, release.
+    """
     shape = (trials, rounds, RELEASES - 1)
     levels, variances = np.empty(shape), np.empty(shape)
     for number in range(rounds):
@@ -129,7 +139,7 @@ def simulated(
 
 
 def located(levels: np.ndarray, variances: np.ndarray, count: int) -> Found:
-    """Return the locations of the first rounds: trial, release."""
+    """Return the locations of the first `count` rounds: trial, release."""
     first, noise = (np.swapaxes(each[:, :count], 1, 2) for each in (levels, variances))
     found = locate(first, noise)
     return Found(found, found.median)
@@ -137,7 +147,7 @@ def located(levels: np.ndarray, variances: np.ndarray, count: int) -> Found:
 
 @dataclass
 class Answers:
-    """Answers of many verdicts at their last look."""
+    """Results of many verdicts after their last round."""
 
     low: list[np.ndarray]
     middle: list[np.ndarray]
@@ -151,7 +161,7 @@ class Answers:
         return cls([], [], [], {change: [] for change in CHANGES}, [], [])
 
     def add(self, found: Found, which: np.ndarray, rounds: int) -> None:
-        """Add the answers of some trials after so many rounds."""
+        """Add the results of some trials after `rounds` rounds."""
         if not which.any():
             return
         some = part(found.location, which)  # type: ignore[arg-type]
@@ -208,18 +218,18 @@ def history_tables(kinds: Sequence[Kind], trials: int, seed: int) -> tuple[list[
 
 
 def settled_share(stopped: Answers) -> float:
-    """Return the share of verdicts whose interval is within the goal."""
+    """Return the share of verdicts whose interval is narrow enough."""
     low, middle, high = map(np.concatenate, (stopped.low, stopped.middle, stopped.high))
     return float(np.mean(relative(low, middle, high) <= GOAL))
 
 
 def relative(low: np.ndarray, middle: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return relative half-widths, as `analysis.ensembles.half_width` has them."""
+    """Return relative half-widths, defined as in `analysis.ensembles.half_width`."""
     return np.asarray(np.maximum(np.expm1(high - middle), -np.expm1(low - middle)))
 
 
 def stop(answers: Answers, levels: np.ndarray, variances: np.ndarray) -> None:
-    """Add each trial's answers at the round at which all its releases are within the goal."""
+    """Add each trial's results at the round after which all its intervals are narrow enough."""
     still_open = np.arange(len(levels))
     for rounds in range(FEWEST_FOR_WIDTH, MOST + 1):
         found = located(levels[still_open], variances[still_open], rounds)
@@ -235,9 +245,9 @@ def stop(answers: Answers, levels: np.ndarray, variances: np.ndarray) -> None:
 
 @dataclass(frozen=True)
 class Cause:
-    """Kernels of one cause: noise that a round's kernels share, and each one's own.
+    """Kernels of one cause, with noise shared by the kernels of a round and noise of each kernel.
 
-    single: single kernels are ruined in a round, each by itself, not a process with all of them.
+    single: single kernels of a round are ruined, instead of a process with all kernels.
     """
 
     kernels: int
@@ -261,9 +271,9 @@ class Cause:
     def differences(
         self, random: np.random.Generator, rounds: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return logarithms, round and kernel, and each kernel's true one. Kernels differ by 3 %.
+        """Return logarithms (round, kernel), and the true logarithm of each kernel.
 
-        The mean of the true ones is 0.
+        The true logarithms scatter by 3 % with mean 0.
         """
         kind, shape = Kind(self.ruined, upward=self.upward), (rounds, self.kernels)
         true = random.normal(0, 0.03, self.kernels)
@@ -293,7 +303,7 @@ UNEVEN = [Cause(30, ruined, True, True, uneven=True) for ruined in (0.0, 0.1, 0.
 
 
 def causes_table(trials: int, seed: int) -> Iterator[Row]:
-    """Yield a row for each kind of cause, pooled over its kernels, after 10 and 20 rounds."""
+    """Yield a row for each kind of cause, pooled over its kernels, for 10 and 20 rounds."""
     for count, cause in [(10, c) for c in CAUSES] + [(20, c) for c in (*CAUSES, *UNEVEN)]:
         answers, random, nothing = Answers.none(), np.random.default_rng(seed), 0
         for _ in range(trials):
@@ -310,8 +320,10 @@ def causes_table(trials: int, seed: int) -> Iterator[Row]:
 
 
 def judged_twice(kind: Kind, seed: int, rounds: int = 10) -> tuple[np.ndarray, np.ndarray]:
-    """Return the logarithms of low, ratio and high of each release: by `analysis.ensembles`, and by
-    this script, from the same rounds."""
+    """Return the logarithms of low, ratio and high of each release, computed twice.
+
+    `analysis.ensembles` and this script compute them from the same rounds.
+    """
     levels, variances = simulated(kind, np.random.default_rng(seed), 1, rounds)
     random, taken = np.random.default_rng(seed), []
     for number in range(rounds):

@@ -1,11 +1,11 @@
-"""Run a Python module that kills itself before its n-th operation on files of a folder.
+"""Run a Python module and kill it before its n-th operation on files of a folder.
 
     python file_operations.py N REPORT MODULE [ARGUMENTS]
 
-Operations are those of this process, not of its children: opening to write, flushing, renaming,
-removing, making folders, below results/, .asv, .deepbench and files that begin with .asv-machine
-in the current folder. At every other flush the end of the file is cut off first. N is 0 for no
-kill; the operations are written into REPORT when the module ends.
+Counted are operations of this process, not of its children: opening to write, flushing, renaming,
+removing and making folders, below results/, .asv, .deepbench and for files whose names begin with
+.asv-machine in the current folder. Before every other flush the end of the file is cut off. With N
+= 0 the module is not killed, and the operations are written into REPORT when it ends.
 """
 
 import os
@@ -19,7 +19,7 @@ CHANGING = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os
 
 
 def watch(stop: int, seen: list[str]) -> None:
-    """Note all further operations in `seen`, and end this process before the `stop`-th."""
+    """Record all further operations in `seen`, and kill this process before the `stop`-th."""
     root, own, flush = Path.cwd(), os.getpid(), os.fsync
     watched = tuple(str(root / name) for name in WATCHED)
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Does the first call of a kernel cost more than the others?
+"""Compare the time of the first call of a kernel with that of the others.
 
     python bench/first_call.py            training steps of whole networks
     python bench/first_call.py --selection headline --family conv --framework numpy
 
-A first call makes threads, pages of new results and code; the first training step of a network
-also makes gradients, what the optimiser remembers and the library's primitives. Each kernel of a
-selection runs several times in a process of its own, and that several times; the first call is
-given as a multiple of the median of the others, of the middle and of the worst process. Kernels run
-as they are prepared: where preparing runs a call already, none is the first. Shorter ones than
+A first call starts threads, allocates pages of new results and loads code. The first training step
+of a network also allocates gradients and the optimiser's state, and makes the library's primitives.
+Each kernel of a selection is called several times in each of several processes. Printed is the
+first call as a multiple of the median of the others, for the median process and for the worst one.
+If preparing a kernel runs a call already, the first call here is not its first. Calls shorter than
 `--least` are left out.
 """
 
@@ -30,7 +30,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--selection", choices=SELECTIONS, default="models-training")
     parser.add_argument("--family")
-    parser.add_argument("--pass", dest="operation", help="only this one of each kernel's")
+    parser.add_argument("--pass", dest="operation", help="only this pass of each kernel")
     parser.add_argument("--framework", default="torch")
     parser.add_argument("--precision", default="float32")
     parser.add_argument("--calls", type=int, default=4, help="of each process, two or more")
@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def kernels(selection: str, family: str | None) -> list[tuple[str, str, str]]:
-    """Return (family, problem, pass) of all that are measured of a selection, each once."""
+    """Return (family, problem, pass) of all measurements of a selection, each once."""
     found = {
         (member.problem.family, member.problem.id, operation): None
         for member in select(selection, family)
@@ -71,14 +71,14 @@ def kernels(selection: str, family: str | None) -> list[tuple[str, str, str]]:
 
 
 def passes(problem: Problem, training: bool) -> list[str]:
-    """Return the passes that a set times: backward ones in training, steps of networks alone."""
+    """Return the timed passes of a problem: backward ones only in training, steps for networks."""
     if problem.family == Model.family:
         return ["training_step" if training else "forward"]
     return [each for each in problem.operations if training or "backward" not in each]
 
 
 def several(command: list[str], framework: str) -> list[float]:
-    """Return the seconds of the first calls of a process; none, and a word, where it failed."""
+    """Return the seconds of the first calls of a process; none, with a message, if it failed."""
     environ = {**os.environ, "DEEPBENCH_FRAMEWORK": framework}
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environ)
     if done.returncode:
@@ -88,7 +88,7 @@ def several(command: list[str], framework: str) -> list[float]:
 
 
 def calls(family: str, problem: str, precision: str, operation: str, count: int) -> list[float]:
-    """Return the seconds of each of the first calls; none of a kernel that the framework lacks."""
+    """Return the seconds of each of the first calls; none if the framework lacks the kernel."""
     from deepbench_ops.errors import Unsupported
     from deepbench_ops.measure import kernel_run, sampling
 

@@ -1,11 +1,12 @@
-"""Does stopping at a narrow interval make intervals miss the truth? A simulation with fixed seed.
+"""Count how often intervals miss the true value when rounds stop at a narrow interval.
 
     python bench/fixed_width.py [--trials 3000] [--write docs/lab-notes/2026-11-24-fixed-width.md]
 
-Rounds of two equal releases scatter normally; some are ruined by a factor of 1.2 to 3 (uniform
-logarithm). After every round from `stopping.FEWEST_FOR_WIDTH` on a trial ends if the half-width of
-its 99 % interval is within the goal, or at the most rounds. Counted are the trials whose last
-interval misses 1, and those whose level is off by more than twice the goal.
+A simulation with a fixed seed. Rounds of two equal releases scatter normally; some are ruined by a
+factor of 1.2 to 3 (uniform logarithm). From round `stopping.FEWEST_FOR_WIDTH` on, a trial ends when
+the half-width of its 99 % interval is within the goal, or after the largest number of rounds.
+Counted are the trials whose last interval does not contain 1, and those whose level differs from 1
+by more than twice the goal.
 """
 
 import argparse
@@ -31,7 +32,7 @@ MARK = "<!-- fixed width, written by bench/fixed_width.py -->"
 def levels(
     random: np.random.Generator, trials: int, noise: float, share: float, upward: bool
 ) -> np.ndarray:
-    """Return logarithms of ratios whose truth is 0, of shape (trials, MOST)."""
+    """Return logarithms of ratios, of shape (trials, MOST); their true value is 0."""
     shape = trials, MOST
     factors = random.uniform(math.log(1.2), math.log(3), shape)
     signs = 1 if upward else random.choice([-1, 1], shape)
@@ -39,7 +40,7 @@ def levels(
 
 
 def stopped(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return of each trial whether its last interval misses 0, its level, and its rounds."""
+    """Return for each trial whether its last interval misses 0, its level, and its rounds."""
     misses = np.zeros(len(values), dtype=bool)
     middles, rounds = np.zeros(len(values)), np.zeros(len(values))
     still = np.arange(len(values))
@@ -58,7 +59,7 @@ def stopped(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def rows(trials: int) -> Iterator[list[str]]:
-    """Yield a row of the table for each noise and way of ruining."""
+    """Yield a row of the table for each noise and kind of ruined rounds."""
     for noise in NOISES:
         for share, upward in RUINED:
             random = np.random.default_rng(SEED)
@@ -75,10 +76,10 @@ def rows(trials: int) -> Iterator[list[str]]:
 
 
 def main() -> None:
-    """Print the table, and put it after the mark of a page."""
+    """Print the table, and write it after the mark of a page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=3000)
-    parser.add_argument("--write", type=Path, help="a page that holds the mark")
+    parser.add_argument("--write", type=Path, help="a page that contains the mark")
     asked = parser.parse_args()
     table = tabulate(
         rows(asked.trials),

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""Damaged files of every kind that the tool reads, and what the commands make of them.
+"""Run the commands on damaged files of every kind that they read.
 
     python bench/fuzz.py --cases 500 --seed 1
 
-Each case takes a small project, damages one file (bytes flipped, cut, a value of another kind, a
-huge number, NaN or infinity, deep nesting, a line or an item twice) and runs the commands that read
+Each case takes a small project, damages one file (flipped bytes, a cut, a value of another type, a
+huge number, NaN or infinity, deep nesting, a doubled line or item) and runs the commands that read
 it. Counted are
 
-- tracebacks: anything but an answer or an error of one line;
+- tracebacks: any result other than an answer or an error of one line;
 - hangs: cases that take longer than LIMIT;
-- wrong numbers: times that are accepted though the damage changed them and they cannot be right:
-  outside of 1 ns to 1 day, changed by a cut, or in place of a value of another kind;
-- silent losses: times that are missing from an answer with status 0 and no line about it.
+- wrong numbers: times that are accepted although the damage changed them and they cannot be right,
+  because they are outside of 1 ns to 1 day, changed by a cut, or in place of another type;
+- silent losses: times missing from an answer that has status 0 and no message about them.
 
-A digit that became another digit is a time like any other where nothing contradicts it, and so is a
-number of a log in place of another, since logs have no checksum; these are counted as plausible,
-not as wrong. Ends with status 1 where anything but those was counted.
+A changed digit that nothing contradicts gives a plausible time, and so does a number of a log in
+place of another, since logs have no checksum. Such times are counted separately. The exit status is
+1 if anything else was counted.
 """
 
 import argparse
@@ -61,7 +61,8 @@ RELEASES = 2
 """Number of releases of the measured machine."""
 
 LIMIT, LONGEST = 60, 900
-"""Seconds of processor time of the commands of a case, and seconds on a machine that is busy."""
+"""Longest processor time of the commands of a case, and longest time on a busy machine, in
+seconds."""
 
 Times = dict[tuple[Any, ...], float]
 
@@ -85,15 +86,15 @@ class Hang(BaseException):
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--cases", type=int, default=500)
-    parser.add_argument("--first", type=int, default=0, help="leave out the cases before")
+    parser.add_argument("--first", type=int, default=0, help="begin with this case")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", metavar="KIND", help="files of this kind alone")
+    parser.add_argument("--only", metavar="KIND", help="only files of this kind")
     options = parser.parse_args()
     kinds = [options.only] if options.only else list(KINDS)
     counts: dict[str, Counter[str]] = {kind: Counter() for kind in kinds}
     faults = 0
     with tempfile.TemporaryDirectory() as scratch:
-        os.environ["HOME"] = scratch  # no one's own list of machines
+        os.environ["HOME"] = scratch  # not the user's own list of machines
         base = Path(scratch) / "base"
         sound = build(base)
         for case in range(options.first, options.cases):
@@ -134,7 +135,7 @@ def tallied(found: Outcome) -> Counter[str]:
 
 
 def build(folder: Path) -> dict[str, Times]:
-    """Make the project; return the times of its results and of its exports, by kind."""
+    """Make the project; return the times of its results and exports by kind of file."""
     results = folder / "results"
     for machine in (MEASURED, PUBLISHED):
         shutil.copytree(ROOT / "results" / machine, results / machine)
@@ -174,7 +175,7 @@ def build(folder: Path) -> dict[str, Times]:
 
 
 def _write_journals(folder: Path) -> None:
-    """Write what interrupted measurements leave: a journal of points, and one of rounds."""
+    """Write the files of interrupted measurements: a journal of points, and one of rounds."""
     run = RunJournal(folder / ".asv" / "unfinished", {})
     store = EnsembleStore(folder / ".asv" / "history" / "numpy.jsonl", NAMES)
     for number, n in enumerate((16, 32, 64, 128)):
@@ -213,8 +214,10 @@ SENT = {
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of file: its place, and its reader ("results", "sent", "config", "rounds" or
-    "journal")."""
+    """A kind of file: its path and its reader.
+
+    Readers are "results", "sent", "config", "rounds" and "journal".
+    """
 
     pattern: str
     reader: str
@@ -242,12 +245,12 @@ KINDS = {
 }
 
 
-# The readers of files, and the judgement of their answers.
+# The readers of files, and the checks of their answers.
 
 
 def judged(kind: Kind, world: Path, path: Path, what: str, sound: Times) -> Outcome:
-    """Run the commands that read a damaged file, and hold the times that they accept against the
-    sound ones."""
+    """Run the commands that read a damaged file, and compare accepted times with the original
+    ones."""
     found = Outcome()
     try:
         with limited():
@@ -319,7 +322,7 @@ def _judge_rounds(found: Outcome, world: Path, path: Path, what: str, sound: Tim
 
 
 def times_of(rounds: Mapping[Task, Iterable[Round]]) -> Times:
-    """Return the seconds of each sweep, and of the yardstick, by kernel, round and release."""
+    """Return the seconds of each sweep and of the yardstick, by kernel, round and release."""
     found: Times = {}
     for task, several in rounds.items():
         for each in several:
@@ -330,7 +333,7 @@ def times_of(rounds: Mapping[Task, Iterable[Round]]) -> Times:
 
 
 def points_of(path: Path) -> Times:
-    """Return the samples that a run takes up from a journal, by point."""
+    """Return the samples that a run reads from a journal, by point."""
     journal, found = RunJournal(path.parent, {}), {}
     for point in [(BENCHMARKS[0], (f"m1760_n{n}_k1760_NN", "float32")) for n in (16, 32, 64, 128)]:
         entry = journal.take(point)
@@ -340,7 +343,7 @@ def points_of(path: Path) -> Times:
 
 
 def rounds_of(path: Path) -> Times:
-    """Return the times that a history takes up from its journal."""
+    """Return the times that a history reads from its journal."""
     rounds = EnsembleStore(path, NAMES).rounds
     return times_of({task: several.values() for task, several in rounds.items()})
 
@@ -349,13 +352,13 @@ JOURNALS = {"journal of points": points_of, "journal of rounds": rounds_of}
 
 
 def numbers(graph: Any, of_list: bool) -> Iterator[Any]:
-    """Yield the values of one of asv's graphs, each a revision and one value or several."""
+    """Yield the values of one of asv's graphs; each has a revision and one or several values."""
     for row in () if of_list else graph:
         yield from row[1] if isinstance(row[1], list) else [row[1]]
 
 
 def compare(found: Outcome, accepted: Times, sound: Times, what: str) -> None:
-    """Count the accepted times that are not the sound ones."""
+    """Count the accepted times that differ from the original ones."""
     for key, seconds in accepted.items():
         if seconds == sound.get(key):
             continue
@@ -366,7 +369,7 @@ def compare(found: Outcome, accepted: Times, sound: Times, what: str) -> None:
 
 
 def imported(world: Path, path: Path) -> tuple[Times, str]:
-    """Take a file in, in an empty folder; return the times there and the printed errors."""
+    """Import a file into an empty folder; return the imported times and the printed errors."""
     given = ["--results", "there"]
     if path.suffix == ".log":
         given += ["--machine", MEASURED, "--date", "2026-11-21", "--cells"]
@@ -392,7 +395,7 @@ def exported(world: Path, errors: list[str] | None = None, results: str = "resul
 
 
 def run(*arguments: str, within: Path) -> tuple[int, str, str]:
-    """Run a command in a folder; return status, output and errors. Raises its exception."""
+    """Run a command in a folder; return status, output and errors. Exceptions are passed on."""
     out, err = io.StringIO(), io.StringIO()
     argv = patch.object(sys, "argv", ["deepbench", *arguments])
     with argv, contextlib.chdir(within), quiet(out, err):
@@ -405,7 +408,7 @@ def run(*arguments: str, within: Path) -> tuple[int, str, str]:
 
 
 def publish(world: Path) -> tuple[int, list[str]]:
-    """Publish a folder; return the status and the errors that were logged."""
+    """Publish a folder; return the status and the logged errors."""
     conf = Config.from_json(
         {
             "project": "fuzz",
@@ -435,7 +438,7 @@ def quiet(out: io.StringIO, err: io.StringIO) -> Iterator[None]:
 
 @contextlib.contextmanager
 def limited() -> Iterator[None]:
-    """Raise Hang where the block takes longer than LIMIT and LONGEST allow."""
+    """Raise Hang if the block takes longer than LIMIT or LONGEST."""
 
     def stop(*_: object) -> None:
         raise Hang

@@ -1,14 +1,14 @@
-"""How right are histories on real kernels? Five parts, each with its target.
+"""Check the verdicts of histories on real kernels, in five parts, each with a target.
 
     python bench/history_proof.py same --budget 60m       # a release against itself
     python bench/history_proof.py extra --budget 120m     # 1, 2 and 5 % more work
     python bench/history_proof.py again FIRST.jsonl.gz SECOND.jsonl.gz   # hours apart
-    python bench/history_proof.py neighbour --budget 60m  # a core is taken half of the time
-    python bench/history_proof.py cost FOLDER             # next to three rounds of asv run
+    python bench/history_proof.py neighbour --budget 60m  # one core is busy half of the time
+    python bench/history_proof.py cost FOLDER             # compared with three rounds of asv run
 
-Nothing else should run on the machine. Environments of releases are installed where they are
-missing. Rounds are kept in artifacts/proof/: the same command goes on after an interruption or a
-spent budget, and prints the table of what there is. Nothing is written to results/.
+Nothing else should run on the machine. Missing environments of releases are installed. Rounds are
+kept in artifacts/proof/: after an interruption, or when the budget is spent, the same command
+continues, and prints the table of all rounds so far. Nothing is written to results/.
 """
 
 import argparse
@@ -39,13 +39,13 @@ from deepbench_ops.releases.release_table import Release
 SLOWED = str(Path(__file__).with_name("slowed_worker.py"))
 PLAIN, CONTROL = "plain", "plain again"
 EXTRAS = {0.01: 0.50, 0.02: 0.90, 0.05: 0.97}
-"""Shares of extra work, and how often each is to be found."""
+"""Shares of extra work, and the share of trials in which each should be found."""
 
 SHORTEST_PAUSE = 1800.0
-"""Seconds between two measurements of a history that one file holds."""
+"""Shortest pause, in seconds, between two measurements of a history in one file."""
 
 SHORTEST_SLOWED = 1e-3
-"""Seconds of a call from which 1 % of it can be added in pieces of some microseconds."""
+"""Shortest call, in seconds, to which 1 % can be added in pieces of some microseconds."""
 
 
 def same(arguments: argparse.Namespace) -> None:
@@ -75,7 +75,7 @@ def same(arguments: argparse.Namespace) -> None:
 
 
 def extra(arguments: argparse.Namespace) -> None:
-    """Measure a release against itself with known extra work; a trial has fresh rounds."""
+    """Measure a release against itself with known extra work; each trial has new rounds."""
     found = release(arguments.release)
     plain = worker_launch.launch(found, None, say)
     sides = {PLAIN: plain, CONTROL: plain}
@@ -119,7 +119,7 @@ def extra_row(name: str, verdicts: Sequence[Verdict]) -> dict[str, str]:
 
 
 def again(arguments: argparse.Namespace) -> None:
-    """Compare the ratios of two measurements of one history; reads files of rounds only."""
+    """Compare the ratios of two measurements of one history, from files of rounds."""
     parts = [ensemble_record.load(path) for path in arguments.files]
     if not all(parts):
         raise SystemExit("no rounds of this version in one of the files")
@@ -172,7 +172,7 @@ def halves(rounds: Mapping[Task, list[Round]]) -> list[dict[Task, list[Round]]]:
 
 
 def common_state(sides: list[list[Round]]) -> tuple[str, list[list[Round]]]:
-    """Return the rounds of the state that both sides have most of; all where none is shared."""
+    """Return the rounds of the most frequent state of both sides; all if none is shared."""
     named = [[round_states.parts(each) for each in side] for side in sides]
     counts = [Counter(chain.from_iterable(side)) for side in named]
     shared = set(counts[0]) & set(counts[1])
@@ -183,7 +183,7 @@ def common_state(sides: list[list[Round]]) -> tuple[str, list[list[Round]]]:
 
 
 def distance(one: Verdict, other: Verdict) -> tuple[float, float]:
-    """Return how far two ratios lie apart, and their combined half-width, in logarithms."""
+    """Return the distance of two ratios and their combined half-width, as logarithms."""
     widths = [(math.log(each.high) - math.log(each.low)) / 2 for each in (one, other)]
     return abs(math.log(one.ratio / other.ratio)), math.hypot(*widths)
 
@@ -205,7 +205,7 @@ def again_row(
 
 
 def with_neighbour(arguments: argparse.Namespace) -> None:
-    """Measure releases in rounds that are by turns quiet and disturbed on one core."""
+    """Measure releases in alternately quiet and disturbed rounds (one core busy)."""
     releases = [release(name) for name in arguments.releases]
     sides = {one.name: worker_launch.launch(one, None, say) for one in releases}
     last = releases[-1].name
@@ -253,7 +253,7 @@ def neighbour_row(quiet: Verdict, noisy: Verdict, off: float) -> dict[str, str]:
 
 
 def cost(arguments: argparse.Namespace) -> None:
-    """Time a history and three interleaved rounds of asv run, in a project folder of its own."""
+    """Time a history and three interleaved rounds of asv run, in a separate project folder."""
     folder: Path = arguments.folder
     if not folder.exists():
         run(["deepbench", "init", str(folder)], Path.cwd())
@@ -285,7 +285,7 @@ def cost(arguments: argparse.Namespace) -> None:
 
 
 def run(command: Sequence[str], folder: Path, must: bool = True) -> None:
-    """Run a command in a folder. Raises SystemExit where it fails and must not."""
+    """Run a command in a folder. Raises SystemExit if it fails and `must` is set."""
     say(f"{folder}: {' '.join(command)[:150]}")
     code = subprocess.run([tool(command[0]), *command[1:]], cwd=folder).returncode
     if code and must:
@@ -293,7 +293,7 @@ def run(command: Sequence[str], folder: Path, must: bool = True) -> None:
 
 
 def output(command: Sequence[str], folder: Path) -> str:
-    """Return what a command prints."""
+    """Return the output of a command."""
     done = [tool(command[0]), *command[1:]]
     return subprocess.run(
         done, cwd=folder, check=True, capture_output=True, text=True
@@ -311,7 +311,7 @@ def release(name: str) -> Release:
 
 
 def kept(arguments: argparse.Namespace, what: str) -> Path:
-    """Return the file of a part's kernels or rounds; other releases or limits have other files."""
+    """Return the file of a part's kernels or rounds, which depends on releases and limits."""
     releases = getattr(arguments, "releases", None) or [arguments.release]
     name = f"{arguments.part}-{'-'.join(releases)}-{arguments.kernels}-{what}"
     return Path(arguments.out) / f"{name}.{'json' if what == 'kernels' else 'jsonl'}"
@@ -323,7 +323,7 @@ def measured(
     tasks: Sequence[Task],
     numbers: Sequence[int],
 ) -> Rounds:
-    """Return the rounds of a part, after measuring what is missing within the budget."""
+    """Return the rounds of a part, after measuring missing ones within the budget."""
     rounds, budget = Rounds(kept(arguments, "rounds")), Budget(arguments.budget)
     for number in numbers:
         if not rounds.measure(sides, tasks, number, budget):
@@ -334,7 +334,7 @@ def measured(
 
 
 def complete(rounds: Rounds, tasks: Sequence[Task], numbers: Sequence[int]) -> list[Task]:
-    """Return the kernels that have all of these rounds."""
+    """Return the kernels for which all of these rounds are measured."""
     return [task for task in tasks if len(rounds.of(task, numbers)) == len(numbers)]
 
 
@@ -355,7 +355,7 @@ def row(task: Task, verdict: Verdict) -> dict[str, str]:
 
 
 def median(values: Sequence[float]) -> float:
-    """Return the median, NaN of nothing."""
+    """Return the median; NaN if there are no values."""
     return statistics.median(values) if values else math.nan
 
 
@@ -365,7 +365,7 @@ def share_of(number: int, whole: int) -> str:
 
 
 def show(rows: Sequence[Mapping[str, str]]) -> None:
-    """Print a table in Markdown, nothing of no rows."""
+    """Print a table in Markdown; nothing if there are no rows."""
     if rows:
         print(tabulate(rows, headers="keys", tablefmt="github", disable_numparse=True), end="\n\n")
 
@@ -392,15 +392,17 @@ def main() -> None:
         one.set_defaults(does=does)
         if rounds:
             one.add_argument("--kernels", type=int, default=30, help="how many (default 30)")
-            one.add_argument("--rounds", type=int, default=10, help="of each (default 10)")
+            one.add_argument("--rounds", type=int, default=10, help="rounds of each (default 10)")
             one.add_argument("--out", default="artifacts/proof", help="folder of the rounds")
-        one.add_argument("--budget", type=seconds, default=3600.0, help="such as 60m (default)")
+        one.add_argument(
+            "--budget", type=seconds, default=3600.0, help="longest time (default 60m)"
+        )
         return partial(one.add_argument)
 
     part("same", same)("--release", default="numpy-2.4.6")
     add = part("extra", extra)
     add("--release", default="numpy-2.4.6")
-    add("--trials", type=int, default=60, help="at least, of each share of extra work")
+    add("--trials", type=int, default=60, help="fewest trials of each share of extra work")
     add = part("again", again, rounds=False)
     add("files", type=Path, nargs="+", help="two files of rounds, or one with a pause in it")
     add("--all", action="store_true", help="list all ratios, not only those that disagree")
@@ -408,7 +410,7 @@ def main() -> None:
     part("neighbour", with_neighbour)("--releases", nargs="+", default=quiet)
     add = part("cost", cost, rounds=False)
     add("folder", type=Path, help="a project folder, made where it is missing")
-    add("--count", type=int, default=7, help="of the newest listed releases of numpy")
+    add("--count", type=int, default=7, help="number of newest listed releases of numpy")
     add("--problem", help="only this product, for a trial of the script")
     arguments = parser.parse_args()
     try:

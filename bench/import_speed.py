@@ -1,4 +1,4 @@
-"""How long importing all of DeepBench's workbooks takes, into an empty folder and again.
+"""Measure the time to import all of DeepBench's workbooks into an empty folder, and again.
 
 Usage: python bench/import_speed.py FOLDER_OF_WORKBOOKS
 """

@@ -1,10 +1,11 @@
-"""How far a network in int8 is off, and what is allowed, over many seeds of weights and items.
+"""Compare the errors of a network in int8 with their limits, for many seeds.
 
     python bench/int8_seeds.py mmoe --by compiled --seeds 0 100 [--uncompiled]
 
-A line for each seed: the largest error as a part of what is allowed, that error and the judged
-item's output as parts of the typical output. --uncompiled runs the quantised graph without
-compiling it: the same sums in a tenth of the time.
+Seeds are those of the weights and items. A line for each seed shows the largest error divided by
+its limit, and that error and the largest output of the checked item, both divided by the typical
+output. --uncompiled runs the quantised graph without compiling it: the same sums in a tenth of the
+time.
 """
 
 import argparse
@@ -25,8 +26,10 @@ from deepbench_ops.problems.model import Model
 def uncompiled(
     module: nn.Module, inputs: Sequence[Tensor], calibrating: Batches
 ) -> tuple[nn.Module, str]:
-    """Return the quantised graph, whose operations run one after the other, in the place of
-    `execution._compiled`."""
+    """Return the quantised graph, whose operations run one after the other.
+
+    Replaces `execution._compiled`.
+    """
     return int8_networks.for_compiling(module, calibrating), "quantised, not compiled"
 
 

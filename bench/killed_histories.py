@@ -1,4 +1,4 @@
-"""How much does `deepbench history` lose, or count twice, when it ends early at any moment?
+"""Count what `deepbench history` loses or counts twice when it is ended at any moment.
 
 A history of three releases, two kernels and three rounds files its results after every kernel. Its
 workers report known times (`tests/support/known_workers.py`), in as few sweeps as there may be. It
@@ -6,16 +6,18 @@ kills itself before its n-th
 operation on files (`file_operations.py`), or gets SIGKILL, SIGTERM or Ctrl-C after a random time.
 Then the same command runs to its end. Counted are:
 
-- lost: a round that was measured before the last one began, and is neither filed nor in the journal
-  afterwards; one of these that is not filed in the end; a result that had a value and has none;
-- counted twice: rounds that are filed more than once, and samples of a result beyond its rounds;
-- processes left: those of the ended run that live 10 seconds later;
+- lost: a round that was measured before the last one began, and is neither in the results nor in
+  the journal afterwards; such a round that is not in the results in the end; a result that had a
+  value and has none;
+- counted twice: rounds that are in the results more than once, and more samples in a result than
+  its rounds have;
+- processes left: processes of the ended run that exist 10 seconds later;
 - files left: journals and unfinished files when the second run has ended;
-- endings: Ctrl-C that is not one line with status 130, and tracebacks.
+- endings: tracebacks, and a Ctrl-C after which there is not one line with status 130.
 
     python bench/killed_histories.py [--share 1.0] [--moments 100] [--at-once 1]
 
-The exit status is 1 where anything of this is not 0.
+The exit status is 1 if any of these counts is not 0.
 """
 
 import argparse
@@ -140,7 +142,7 @@ COLUMNS = ("ended", "measured before", *WRONG, "measured again")
 
 
 def main() -> None:
-    """Count, print the table, and fail where anything is wrong."""
+    """Count, print the table, and exit with 1 if any count of WRONG is not 0."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=20261124)
     parser.add_argument("--share", type=float, default=1.0, help="of all, drawn by the seed")

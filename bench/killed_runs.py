@@ -1,21 +1,21 @@
-"""How much does `asv run` lose, or count twice, when it is killed at any moment?
+"""Count what `asv run` loses or counts twice when it is killed at any moment.
 
-A small suite with two releases, three problems and two rounds is run in a folder of its own; its
-times lie as close together as those of steady points, which replace what was stored. The run kills
-itself before its n-th operation on files (opening to write, flushing, renaming, removing, making
-folders; at every other flush the end of the file is cut off first), or is killed after a random
-time. Then the same command runs again to its end. Every measurement notes its raw seconds in
-a log outside, which identify it. Counted are:
+A small suite with two releases, three problems and two rounds runs in a folder of its own. Its
+times scatter as little as those of steady points, so that they replace stored ones. The run is
+killed before its n-th operation on files (opening to write, flushing, renaming, removing, making
+folders; before every other flush the end of the file is cut off), or after a random time. Then the
+same command runs again to its end. Every measurement writes its raw seconds, which identify it,
+into a log outside of the folder. Counted are:
 
 - lost: a measurement that ended before the last one began, and is neither saved with its raw
   seconds nor in a journal after the kill; one of a journal that the second run does not save; a
   point that had a value before and has none after the kill;
 - counted twice: raw seconds that are saved more than once;
-- processes left: those of the killed run that live 15 seconds later.
+- processes left: processes of the killed run that exist 15 seconds later.
 
     python bench/killed_runs.py [--share 1.0] [--moments 100] [--way "rounds alternate"]
 
-The exit status is 1 where anything is lost, counted twice or left. No network is needed.
+The exit status is 1 if anything is lost, counted twice or left. No network is needed.
 """
 
 import argparse
@@ -123,16 +123,16 @@ class Suite:
                 shutil.copytree(root / name, self.before / name)
 
     def restore(self) -> None:
-        """Bring back the results of the first run, and nothing else."""
+        """Restore the results of the first run, and remove all other files."""
         for name in ("results", ".asv/unfinished"):
             shutil.rmtree(self.root / name, ignore_errors=True)
         shutil.copytree(self.before / "results", self.root / "results")
         self.log.unlink(missing_ok=True)
 
     def run(self, arguments: list[str], stop: int = 0, seconds: float | None = None) -> list[str]:
-        """Run asv, killed before its operation `stop` (0: not) or after `seconds`.
+        """Run asv, killed before its operation `stop` (0: not killed) or after `seconds`.
 
-        Returns the operations on files where it was not killed; raises where it failed otherwise.
+        Returns the operations on files if it was not killed. Raises SystemExit if it failed.
         """
         variables = {"HOME": str(self.root), "KILLS_LOG": str(self.log), processes.MARK: self.mark}
         variables |= wheelhouse.pip_environment(self.root / "wheels")
@@ -164,7 +164,7 @@ class Suite:
         return report.read_text().splitlines() if report.exists() else []
 
     def measured(self) -> list[Seconds]:
-        """Every measurement since the log was begun, in order."""
+        """Every measurement in the log, in order."""
         lines = self.log.read_text().splitlines() if self.log.exists() else []
         return [tuple(json.loads(line)) for line in lines]
 
@@ -176,7 +176,7 @@ class Suite:
             for problem, samples in names.items():
                 parts = [tuple(samples[at : at + 3]) for at in range(0, len(samples), 3)]
                 known = raw.get(problem, [])
-                # More often than once in either file is more often than once.
+                # A measurement twice in either file counts as saved twice.
                 found[(path.name, problem)] = [
                     part for part in set(parts) for _ in range(_times(part, parts, known))
                 ]
@@ -204,7 +204,7 @@ class Suite:
 
 
 def _ended(process: "subprocess.Popen[bytes]") -> bytes:
-    """Wait for the process itself: children that it left behind hold its output open."""
+    """Wait for the process only: children that it has left keep its output open."""
     assert process.stdout is not None
     said = []
     os.set_blocking(process.stdout.fileno(), False)
@@ -278,7 +278,7 @@ def tried(suite: Suite, options: list[str], stop: int, seconds: float | None) ->
 def counted(
     suite: Suite, ways: list[str], share: float, moments: int, seed: int
 ) -> Iterator[tuple[object, ...]]:
-    """Yield a row for each way of running: kills before operations, and at random moments."""
+    """Yield two rows for each way of running: kills before operations, and at random moments."""
     for way in ways:
         draw, options = random.Random(f"{seed} {way}"), WAYS[way]
         suite.restore()
@@ -308,12 +308,16 @@ COLUMNS = ("kills", "measured before the kill", *WRONG, "measured again")
 
 
 def main() -> None:
-    """Count, print the table, and fail where anything is lost or counted twice."""
+    """Count, print the table, and exit with 1 if any count of WRONG is not 0."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=20261124)
-    parser.add_argument("--share", type=float, default=1.0, help="of all kills, drawn by the seed")
-    parser.add_argument("--moments", type=int, default=100, help="random moments in all")
-    parser.add_argument("--way", action="append", choices=WAYS, help="of running (default: all)")
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="share of all kills, drawn by the seed"
+    )
+    parser.add_argument("--moments", type=int, default=100, help="total number of random moments")
+    parser.add_argument(
+        "--way", action="append", choices=WAYS, help="a way of running (default: all)"
+    )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="kills-") as folder:
         root = Path(folder, "suite")

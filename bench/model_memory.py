@@ -1,10 +1,10 @@
-"""Memory that whole models really take, next to the estimate before one is built.
+"""Compare the memory that whole models take with its estimate before a model is built.
 
     python bench/model_memory.py [--pass forward] [--device cuda] [MODEL_bBATCH ...]
 
-Each is prepared, run twice and judged in a process of its own, as under asv. Measured is how far
-its resident set has grown at most, from when torch was loaded and had multiplied two matrices; on a
-GPU the most that torch's allocator has given out.
+Each model is prepared, run twice and checked in a process of its own, as under asv. Measured is the
+largest growth of its resident set since torch was loaded and had multiplied two matrices. On a GPU
+it is the largest memory that torch's allocator has allocated.
 """
 
 import argparse
@@ -23,7 +23,9 @@ def main() -> None:
     parser.add_argument("models", nargs="*", default=NETWORKS, metavar="MODEL_bBATCH")
     parser.add_argument("--pass", dest="operation", choices=Model.operations, default="forward")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--here", action="store_true", help="the one model, in this process")
+    parser.add_argument(
+        "--here", action="store_true", help="measure the only named model in this process"
+    )
     asked = parser.parse_args()
     if asked.here:
         print(*_taken(asked.models[0], asked.operation, asked.device))
@@ -39,7 +41,7 @@ def main() -> None:
 
 
 def _taken(name: str, operation: str, device: str) -> tuple[float, float]:
-    """Return the bytes that are asked for, and those that were taken at most."""
+    """Return the estimated bytes, and the largest number of bytes taken."""
     import torch
 
     from deepbench_ops.backends import check
@@ -49,7 +51,7 @@ def _taken(name: str, operation: str, device: str) -> tuple[float, float]:
     there = torch.ones(256, 256, device=device)
     there @ there
     needed = backend.memory_needed(problem, "float32", operation)
-    Path("/proc/self/clear_refs").write_text("5")  # the highest so far is what there is now
+    Path("/proc/self/clear_refs").write_text("5")  # resets the peak to the present size
     before = _resident("VmRSS:")
     kernel = backend.build(problem, "float32", operation)
     for _ in range(2):
@@ -62,7 +64,7 @@ def _taken(name: str, operation: str, device: str) -> tuple[float, float]:
 
 
 def _resident(which: str) -> float:
-    """Return bytes of the resident set: now (VmRSS:), or at most (VmHWM:)."""
+    """Return the bytes of the resident set: present (VmRSS:) or peak (VmHWM:)."""
     lines = Path("/proc/self/status").read_text().splitlines()
     (kilobytes,) = (line.split()[1] for line in lines if line.startswith(which))
     return float(kilobytes) * 1024

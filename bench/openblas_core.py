@@ -1,13 +1,13 @@
-"""Which code path the OpenBLAS of each numpy release chooses on a processor that is not this one.
+"""Show the code path that the OpenBLAS of each numpy release chooses on other processors.
 
     python bench/openblas_core.py --folder FOLDER 26/2/1 25/17/1 25/1/1:no-avx512 1.26.4 2.2.6
 
-OpenBLAS asks the processor by the instruction `cpuid` while it loads. In a copy of the library
-that instruction is replaced by a breakpoint, whose handler answers with another family, model and
-stepping, and without AVX-512 where that is asked for; all else is this processor's. So the
-release's own dispatch runs, on an x86-64 Linux with gcc, objdump and Python's pip. Printed is the
-core that it chooses by itself, and with OPENBLAS_CORETYPE=Haswell. The processor `here` is this
-one, asked through the library as it came.
+OpenBLAS reads the processor's features with the instruction `cpuid` while it is loaded. In a copy
+of the library a breakpoint replaces that instruction. Its handler returns another family, model and
+stepping, and no AVX-512 if requested; all other features are those of this processor. So the
+release's own dispatch runs. Printed is the core that it chooses by itself, and with
+OPENBLAS_CORETYPE=Haswell. The processor `here` is this one, with the unchanged library. Needs Linux
+on x86-64 with gcc, objdump and Python's pip.
 """
 
 import argparse
@@ -72,7 +72,7 @@ CPUID, BREAKPOINT = b"\x0f\xa2", b"\xcc\x90"
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="+", help="FAMILY/MODEL/STEPPING[:no-avx512] and releases")
-    parser.add_argument("--folder", type=Path, required=True, help="where wheels and copies go")
+    parser.add_argument("--folder", type=Path, required=True, help="folder for wheels and copies")
     given = parser.parse_args()
     processors = [name for name in given.names if "/" in name or name == HERE]
     releases = [name for name in given.names if name not in processors]
@@ -155,7 +155,7 @@ def _core(handler: Path, library: Path, processor: str, setting: str) -> str:
 
 
 def _leaf(family: int, model: int, stepping: int) -> int:
-    """Return EAX of cpuid leaf 1, in which families from 15 on have an extended part."""
+    """Return EAX of cpuid leaf 1. Families from 15 on have an extended part in it."""
     low, extended = min(family, 15), max(family - 15, 0)
     return extended << 20 | (model >> 4) << 16 | low << 8 | (model & 15) << 4 | stepping
 

@@ -1,12 +1,12 @@
-"""How far apart do rounds of a release with itself lie, when slices are cut in other ways?
+"""Compare the spread between rounds for several ways of dividing calls into slices.
 
-Two live processes measure each product in long slices, in short ones with each call to its end, and
-in short ones with long calls in turns, as it is done. Every round and way has fresh processes; the
-ways are in the opposite order every second round. Printed are the spread between rounds, as
-standard deviation of the logarithm in percent, the time of a call next to that of calls timed to
-their end, and the seconds that a round of the product took.
+Two live processes of one release measure each product in long slices, in short slices of whole
+calls, and in short slices with turns within long calls, as the suite does. Every round and way has
+new processes, and every second round has the opposite order of ways. Printed are the spread between
+rounds (standard deviation of the logarithm in percent), the time of a call relative to that of
+whole calls, and the seconds that a round of the product took.
 
-Nothing else should run meanwhile. Usage:
+Nothing else should run at the same time. Usage:
     python bench/pair_turns.py [--framework torch] [--rounds 10]
 """
 
@@ -35,7 +35,7 @@ WAYS = {
     SHORT: (None, ensemble.SLICE_SECONDS, 50),
     TURNS: (worker_turns.TURN_SECONDS, ensemble.SLICE_SECONDS, 50),
 }
-"""Of each way the seconds of a turn, None for calls to their end, those of a slice, and sweeps."""
+"""By way: seconds of a turn (None: whole calls), seconds of a slice, and number of sweeps."""
 
 SIDES = ("first", "second")
 
@@ -44,7 +44,7 @@ Taken = tuple[float, float, float]
 
 
 def one_round(launch: worker_control.Launch, way: str, number: int) -> dict[str, Taken]:
-    """Return the figures of each product in a round measured that way."""
+    """Return the figures of each product in one round measured in a way."""
     tasks = [Task("gemm", problem, "float32") for problem in PROBLEMS]
     turn, slice_seconds, sweeps = WAYS[way]
     found, began = {}, time.monotonic()

@@ -1,19 +1,19 @@
-"""Why do processes of one release lie at several levels?
+"""Search for the cause of different times of the processes of one release.
 
     python bench/process_levels.py onnxruntime gemm m1760_n128_k1760_NN --processes 16
 
-Starts processes of one kernel, by turns as they are and with one thing fixed that usually differs
+Starts processes of one kernel, in turn unchanged and with one property fixed that usually differs
 between processes:
 
 - `plain`: nothing is fixed;
-- `same addresses`: no random addresses, so that stacks and buffers lie alike in every process;
+- `same addresses`: no random addresses, so that stacks and buffers have the same addresses;
 - `small pages`: no huge pages;
-- `huge pages`: huge pages wherever the C library can ask for them;
-- `one thread`: no second core.
+- `huge pages`: huge pages for all memory for which the C library can request them;
+- `one thread`: only one core.
 
-A cause whose variant has one level where `plain` has two explains them. For each process it also
-prints how much of its memory lies in huge pages. The framework is that of this environment. Nothing
-else should run.
+If `plain` has two levels and a variant has one, its property explains them. For each process the
+script also prints how much of its memory is in huge pages. The framework is that of this
+environment. Nothing else should run.
 """
 
 import argparse
@@ -48,7 +48,7 @@ SLICES, SLICE_SECONDS = 60, 0.01
 
 
 def restart(variant: str) -> None:
-    """Start this process again under a variant, which holds from its first allocation on."""
+    """Start this process again under a variant, which then holds from the first allocation on."""
     libc = ctypes.CDLL(None, use_errno=True)
     if variant == "same addresses" and libc.personality(NO_RANDOM_ADDRESSES) == -1:
         raise OSError(ctypes.get_errno(), "personality")
@@ -81,7 +81,7 @@ def measured(arguments: argparse.Namespace) -> dict[str, float]:
 
 
 def started(variant: str) -> dict[str, float]:
-    """Return what a process under a variant measured."""
+    """Return the figures that a process under a variant measured."""
     environment = {**os.environ, **VARIANTS[variant]}
     command = [sys.executable, *sys.argv, "--restart", "--variant", variant]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
@@ -89,7 +89,7 @@ def started(variant: str) -> dict[str, float]:
 
 
 def spread(found: list[dict[str, float]]) -> str:
-    """Return how far apart the processes of a variant lie, as a ratio of largest to smallest."""
+    """Return the ratio of the slowest to the fastest process of a variant."""
     seconds = [each["seconds"] for each in found]
     return f"{max(seconds) / min(seconds):.3f}"
 
@@ -104,7 +104,9 @@ def main() -> None:
     parser.add_argument("problem")
     parser.add_argument("--precision", default="float32")
     parser.add_argument("--operation", default="forward")
-    parser.add_argument("--processes", type=int, default=12, help="of each variant")
+    parser.add_argument(
+        "--processes", type=int, default=12, help="number of processes of each variant"
+    )
     parser.add_argument("--variants", default=",".join(VARIANTS))
     parser.add_argument("--variant", choices=VARIANTS, help=argparse.SUPPRESS)
     parser.add_argument("--restart", action="store_true", help=argparse.SUPPRESS)

@@ -1,7 +1,7 @@
-"""No experiment: the kernels of `history_proof.py`, their rounds on disk, and its neighbour.
+"""Parts of `history_proof.py`: its kernels, their rounds on disk, and the disturbing process.
 
-Rounds are lines of JSON, on the disk as soon as they are measured: a part that was interrupted or
-ran out of time goes on from there.
+Rounds are lines of JSON, written as soon as they are measured, so that a part that was interrupted
+or ran out of time can be continued.
 """
 
 import json
@@ -30,24 +30,24 @@ from deepbench_ops.problems.selections import operations, select
 from deepbench_ops.storage import atomic, ensemble_rounds, json_lines
 
 LONGEST = 0.3
-"""Seconds of a call from which a kernel is not taken."""
+"""Longest call of a kernel, in seconds; longer ones are left out."""
 
 
 @dataclass
 class Budget:
-    """Seconds that a command may measure."""
+    """The time for which a command may measure."""
 
     seconds: float
     began: float = field(default_factory=time.monotonic)
 
     @property
     def is_spent(self) -> bool:
-        """Whether no further kernel is to be begun."""
+        """Whether no further kernel should be begun."""
         return time.monotonic() - self.began > self.seconds
 
     @property
     def left(self) -> str:
-        """The minutes that are left, as text."""
+        """The remaining minutes, as text."""
         return f"{max(0.0, self.seconds - (time.monotonic() - self.began)) / 60:.0f} min left"
 
 
@@ -64,12 +64,12 @@ class Rounds:
             self.found.setdefault(task, {})[entry["number"]] = ensemble_record.round_of(entry, {})
 
     def of(self, task: Task, numbers: Sequence[int]) -> list[Round]:
-        """Return the rounds of a kernel that there are of these."""
+        """Return the measured rounds of a kernel among these numbers."""
         mine = self.found.get(task, {})
         return [mine[number] for number in numbers if number in mine]
 
     def selected(self, task: Task, numbers: Sequence[int]) -> list[Round]:
-        """Return of these rounds those in the state of the machine that has most of them."""
+        """Return the rounds among these numbers in the most frequent state of the machine."""
         return round_states.select(self.of(task, numbers)).rounds
 
     def derive_states(self) -> None:
@@ -79,7 +79,7 @@ class Rounds:
     def measure(
         self, launches: Mapping[str, Launch], tasks: Sequence[Task], number: int, budget: Budget
     ) -> bool:
-        """Measure what is missing of a round; return whether all of it is there now."""
+        """Measure the missing kernels of a round; return whether the round is complete now."""
         missing = [task for task in tasks if number not in self.found.get(task, {})]
         if not missing:
             return True
@@ -96,7 +96,7 @@ class Rounds:
         return all(number in self.found.get(task, {}) for task in tasks)
 
     def states(self) -> str:
-        """Return how many rounds were measured in each state of the machine."""
+        """Return a text with the number of rounds in each state of the machine."""
         return count_states([each for mine in self.found.values() for each in mine.values()])
 
 
@@ -111,8 +111,8 @@ def count_states(rounds: Sequence[Round]) -> str:
 def kernels(launch: Launch, path: Path, count: int, shortest: float) -> list[Task]:
     """Return headline kernels of all families whose calls take between `shortest` and LONGEST.
 
-    They are found with one process of a release, and kept in a file for the next time. Families
-    and their operations take turns.
+    They are found with one process of a release, and stored in a file for later calls. Families and
+    their operations take turns.
     """
     if path.exists():
         return [Task(**each) for each in json.loads(path.read_text())]
@@ -150,7 +150,7 @@ def _candidates() -> Iterator[Task]:
 
 
 def _call(worker: LiveWorker, task: Task) -> float | None:
-    """Return the seconds of a call, None where the release has no such kernel."""
+    """Return the seconds of a call; None if the release has no such kernel."""
     try:
         return worker.ask(do="prepare", **asdict(task))["seconds"]
     except DeepbenchError:
@@ -158,7 +158,7 @@ def _call(worker: LiveWorker, task: Task) -> float | None:
 
 
 def cores() -> set[int]:
-    """Return the cores that workers are pinned to."""
+    """Return the cores to which workers are pinned."""
     return set(sorted(os.sched_getaffinity(0))[: threads.wanted()])
 
 
@@ -175,7 +175,7 @@ def neighbour(seed: int) -> Iterator[None]:
 
 
 def disturb(core: int, seed: int) -> None:
-    """Work for 0.2 to 4 s on one core, sleep as long, and so on: products or copies."""
+    """Alternate between 0.2 to 4 s of work on one core, products or copies, and as much sleep."""
     os.sched_setaffinity(0, {core})
     chance = random.Random(seed)
     left = np.ones((512, 512), dtype=np.float32)
@@ -189,7 +189,7 @@ def disturb(core: int, seed: int) -> None:
 
 
 def say(line: str) -> None:
-    """Print a line about the progress."""
+    """Print a line about progress."""
     print(line, file=sys.stderr, flush=True)
 
 

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Seconds of publishing, next to plain asv on the same results, and how they grow with the results.
+"""Compare the time of publishing with that of plain asv, for growing numbers of results.
 
     python bench/publishing_speed.py --copies 1 4 16
 
 The results of the repository are copied under further machine names, in a scratch folder. Each
-publishing is a process of its own: plain asv with nothing but the release table as repository;
-then the whole of `asv publish` without the patches that only save time (DEEPBENCH_PLAIN_ASV=1);
-then with them: first with nothing remembered, and again after one more result file has come, with
-what the first has left. Seconds are of the wall clock, and of the processors in all processes:
-the latter hardly depend on what else runs. Memory is the largest of the process and of the largest
-it starts, added up.
+publishing runs in a process of its own: plain asv, only with the release table as repository; then
+the whole of `asv publish` without the patches that only save time (DEEPBENCH_PLAIN_ASV=1); then
+with them, first without a cache, and again with the cache after one more result file has been
+added. Printed are wall-clock seconds and processor seconds of all processes; the latter hardly
+depend on other load. Memory is the peak of the process plus the peak of the largest process that it
+starts.
 """
 
 import argparse
@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def compare(folder: Path, copies: int, slow_ways: list[str]) -> None:
-    """Print a table of the costs of each way on so many copies of the results."""
+    """Print a table of the costs of each way with `copies` copies of the results."""
     values = copy(folder / "results", copies)
     costs = {way: timed(way, folder) for way in slow_ways}
     shutil.rmtree(folder / ".asv", ignore_errors=True)
@@ -91,7 +91,7 @@ def compare(folder: Path, copies: int, slow_ways: list[str]) -> None:
 
 
 def copy(target: Path, copies: int) -> int:
-    """Write the results so many times over, and return how many values they hold."""
+    """Write `copies` copies of the results, and return how many values they contain."""
     target.mkdir()
     shutil.copyfile(RESULTS / "benchmarks.json", target / "benchmarks.json")
     values = 0
@@ -111,7 +111,7 @@ def copy(target: Path, copies: int) -> int:
 
 
 def add(results: Path) -> None:
-    """Let a machine's largest result be measured once more, 1 % slower: one more result file."""
+    """Add a result file: a machine's largest result, 1 % slower."""
     machine = max(results.iterdir(), key=lambda path: len(list(path.glob("*"))))
     largest = max(machine.glob("*-py3-*.json"), key=lambda path: path.stat().st_size)
     stored = json.loads(largest.read_text("utf-8"))
@@ -125,18 +125,18 @@ def add(results: Path) -> None:
 
 
 TIMES = ("result", "stats_ci_99_a", "stats_ci_99_b", "stats_q_25", "stats_q_75", "samples")
-"""Columns of a result that hold seconds."""
+"""Columns of a result that contain seconds."""
 
 
 def slower(value: object) -> object:
-    """Return seconds in lists of any depth, 1 % more of them; what is missing stays so."""
+    """Return seconds, in lists of any depth, increased by 1 %; missing values stay missing."""
     if isinstance(value, list):
         return [slower(each) for each in value]
     return value * 1.01 if isinstance(value, float) else value
 
 
 def counted(stored: dict) -> int:
-    """How many values a result file holds."""
+    """Return how many values a result file contains."""
     found = stored["results"].values()
     results = (entry[0] if isinstance(entry, list) else entry for entry in found)
     return sum(value is not None and value == value for each in results for value in each or ())
@@ -159,8 +159,10 @@ def timed(way: str, folder: Path) -> Cost:
 
 
 def publish(way: str, folder: Path) -> None:
-    """Publish as asv.conf.json asks for, but from and to `folder`; print processor seconds and
-    bytes of memory taken."""
+    """Publish with the settings of asv.conf.json, but from and to `folder`.
+
+    Prints processor seconds and bytes of memory taken.
+    """
     from asv.commands.publish import Publish
     from asv.config import Config
 
@@ -177,7 +179,7 @@ def publish(way: str, folder: Path) -> None:
     conf.html_dir = str(folder / "html")
     conf.env_dir = str(folder / ".asv" / "env")
     conf.branches = ReleaseRepo(conf.repo, "").measured_branches()
-    if way == PLAIN:  # published figures, too, which the plugin would add
+    if way == PLAIN:  # also published figures, which the plugin would add
         conf.branches = [*conf.branches, "published"]
     Publish.run(conf)
     used = [resource.getrusage(each) for each in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]

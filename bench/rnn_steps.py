@@ -1,9 +1,9 @@
-"""Which way to write a recurrence is the fastest that a framework allows?
+"""Compare ways to write a recurrent layer in a framework.
 
 In one process, slices of several ways to compute the same pass alternate, on the same operands.
-Prints the median milliseconds of each, and the median ratio to the first, which is what the suite
-measures. The ways forward must end in the same hidden state; the ways back differ in the
-activations that they start from, since autograd has those of its own forward pass.
+Prints the median milliseconds of each way, and the median ratio to the first, which is the one that
+the suite measures. All forward passes must end in the same hidden state. Backward passes may start
+from different activations, because autograd uses those of its own forward pass.
 
 Usage: python bench/rnn_steps.py [--framework torch] [--compile] [--problem lstm_h256_n1_t150]
 """
@@ -38,7 +38,7 @@ PROBLEMS = (
 SLICE_SECONDS = 0.02
 
 Ways = dict[str, Callable[[], Any]]
-"""Each computes the whole pass; forward they return the last hidden state."""
+"""Functions that compute the whole pass; a forward pass returns the last hidden state."""
 
 
 def numpy_forward(drawn: RnnInputs) -> Ways:
@@ -136,7 +136,7 @@ def torch_forward(drawn: RnnInputs, compiled: bool) -> Ways:
 
 
 def compiled_now(make: Callable[[], Callable[[], Any]]) -> Callable[[], Any]:
-    """Return a way that has compiled what it needs, and say how long that took."""
+    """Return a way after its compilation, and print how long that took."""
     import torch
 
     torch.compiler.reset()
@@ -148,7 +148,7 @@ def compiled_now(make: Callable[[], Callable[[], Any]]) -> Callable[[], Any]:
 
 
 def frozen_step(drawn: RnnInputs) -> Any:
-    """Return a step that owns R, which torch's compiler may then pack as a constant."""
+    """Return a step with R as a parameter, which torch's compiler may then pack as a constant."""
     import torch
 
     r, step = torch.from_numpy(drawn.recurrent), torch_step(drawn)
@@ -165,7 +165,7 @@ def frozen_step(drawn: RnnInputs) -> Any:
 
 
 def packed_product(drawn: RnnInputs) -> Callable[..., Any] | None:
-    """Return h·R with R packed beforehand, None where this torch has no such operator.
+    """Return a function for h·R with R packed in advance; None if torch lacks the operator.
 
     torch's compiler calls it for frozen weights; it is no part of torch's public interface.
     """
@@ -243,7 +243,7 @@ def scripted(name: str) -> Callable[..., Any]:
 
 
 def demand_agreement(ways: Ways) -> None:
-    """Raise AssertionError unless all ways end in the hidden state of the first."""
+    """Raise AssertionError unless all ways end in the same hidden state as the first."""
     first, *others = (np.asarray(way()) for way in ways.values())
     for other in others:
         np.testing.assert_allclose(other, first, atol=1e-4)
@@ -257,8 +257,8 @@ def seconds(call: Callable[[], Any], calls: int) -> float:
 
 
 def compare(ways: Ways, slices: int) -> dict[str, list[float]]:
-    """Return the seconds per call of alternating slices, the order turned round every time."""
-    threads.unpin()  # a pool that is made now must not sit on one core
+    """Return the seconds per call of alternating slices, whose order is reversed every time."""
+    threads.unpin()  # a thread pool that is made now must not be bound to one core
     calls = {
         name: max(1, round(SLICE_SECONDS / min(seconds(way, 1) for _ in range(4))))
         for name, way in ways.items()

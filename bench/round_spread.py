@@ -1,14 +1,14 @@
-"""How far do rounds of one and the same release lie apart? Three instruments, one run.
+"""Measure the spread between rounds of one release, with three methods in one run.
 
-A round is a fresh process (side by side: two). For ten GEMM problems this prints the
-spread between rounds, as standard deviation of the logarithm in percent, of
+A round is a new process; a paired round has two. For ten GEMM problems the script prints the spread
+between rounds (standard deviation of the logarithm in percent) of
 
 - plain: the median of the raw seconds of all slices;
-- calibrated: the median of the slices divided by the yardstick next to them, those taken while
-  the yardstick found the machine disturbed being left out;
-- paired: the median ratio of a release against itself in alternating slices.
+- calibrated: the median of the slices divided by the yardstick next to them, without slices for
+  which the yardstick found the machine disturbed;
+- paired: the median ratio of a release to itself in alternating slices.
 
-Nothing else should run meanwhile. Usage:
+Nothing else should run at the same time. Usage:
     python bench/round_spread.py [--framework torch] [--device cuda] [--rounds 10]
 """
 
@@ -46,7 +46,7 @@ PROBLEMS = (
 def one_round(problems: Sequence[str]) -> dict[str, list]:
     """Measure every problem once in this process; return plain and calibrated medians, and kinds.
 
-    Calibrated is None without a yardstick.
+    The calibrated median is None if there is no yardstick.
     """
     found = {}
     for problem in problems:
@@ -68,7 +68,7 @@ def one_round(problems: Sequence[str]) -> dict[str, list]:
 def rounds_of(
     framework: str, device: str, problems: Sequence[str], rounds: int
 ) -> list[dict[str, list]]:
-    """Run that many fresh processes, one after the other."""
+    """Run `rounds` new processes, one after the other."""
     count = threads.wanted()
     nominal = {kind: yardstick.nominal(kind, count) for kind in yardstick.kinds(device)}
     environ = {
@@ -103,7 +103,7 @@ def main() -> None:
         print(json.dumps(one_round(problems)))
         return
 
-    os.environ["DEEPBENCH_DEVICE"] = arguments.device  # of the processes that are started
+    os.environ["DEEPBENCH_DEVICE"] = arguments.device  # for the processes that are started
     singles = rounds_of(arguments.framework, arguments.device, problems, arguments.rounds)
     launch = worker_control.Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": arguments.framework})
     tasks = [Task("gemm", problem, "float32") for problem in problems]

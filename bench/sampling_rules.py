@@ -1,13 +1,13 @@
-"""What would other rules of sampling cost, and how far apart would processes lie?
+"""Compare the cost of sampling policies and the spread between processes under each.
 
-Each of some products is prepared in a number of processes, forked as asv forks them, and sampled in
-each of them under several policies, whose order turns. For every policy: seconds it took a kernel,
-slices kept and put aside, and how far apart the medians of calibrated seconds of two processes lie.
-The yardsticks' nominal readings are those of the machine's profile.
+Some products are prepared in several processes, forked as asv forks them, and sampled in each under
+several policies in changing order. Printed for every policy are the seconds per kernel, the numbers
+of slices kept and left out, and the distance between the medians of calibrated seconds of two
+processes. Nominal readings of the yardsticks are those of the machine's profile.
 
     python bench/sampling_rules.py --machine xeon-avx512-2core [--processes 12]
 
-It runs where the framework is installed. The policies below decide how it is sampled.
+The script needs the framework in its environment. The policies are the constants below.
 """
 
 import argparse
@@ -53,7 +53,7 @@ def one_process(problem: str, turn: int) -> dict[str, Measurement]:
 
 
 def summaries(problem: str, turn: int) -> dict[str, list[float]]:
-    """Return what `one_process` found, in a child of this process."""
+    """Return the results of `one_process` in a child of this process."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:

@@ -1,12 +1,12 @@
-"""Does anything get lost when twenty of a writing command start at once?
+"""Count the updates that are lost when twenty commands that write start at once.
 
-Every command is started many times at the same moment in a folder of its own, each with something
-of its own to write. Counted are, over all of them: updates lost (a command that ended with status 0
-and whose writing is not there), refusals (status 2 and one line), and tracebacks.
+Every command is started many times at the same moment in one folder, and each process has its own
+data to write. Counted are lost updates (a command that ended with status 0 but whose data is
+missing), refusals (status 2 and one line), and tracebacks.
 
     python bench/simultaneous_writers.py [--at-once 20] [--seed 20261124] [--command NAME]
 
-The exit status is 1 where an update is lost or a command ends otherwise. No network is needed.
+The exit status is 1 if an update is lost or a command ends in another way. No network is needed.
 """
 
 import argparse
@@ -42,7 +42,8 @@ PUBLISHED = "published,2017.7.14,2017-07-14,,no,\n"
 class Writer:
     """A command that writes.
 
-    arguments: of the number-th of its processes, in a folder. there: whether its writing is.
+    arguments: those of a process of the command, from its folder and its number. there: whether the
+    data of that process is in the folder.
     """
 
     arguments: Callable[[Path, int], list[str]]
@@ -186,7 +187,7 @@ WRITERS = {
 
 
 def prepare(folder: Path, at_once: int) -> None:
-    """Make a project with a machine that was published, and one that was measured."""
+    """Make a project with a published machine and a measured one."""
     (folder / "in").mkdir()
     (folder / "asv.conf.json").write_text(json.dumps({"version": 1, "project": "p", **CONF}))
     (folder / "releases.csv").write_text(f"{HEADER}numpy,2.2.6,2025-05-17,,no,\n{PUBLISHED}")
@@ -217,7 +218,7 @@ def prepare(folder: Path, at_once: int) -> None:
 
 
 def tried(name: str, at_once: int, draw: random.Random) -> tuple[int, int, int, int, str]:
-    """Start one command so many times; count done, lost, refused and failed ones."""
+    """Start one command `at_once` times; count done, lost, refused and failed ones."""
     writer = WRITERS[name]
     with tempfile.TemporaryDirectory(prefix="writers-") as temporary:
         folder = Path(temporary)
@@ -251,7 +252,7 @@ def tried(name: str, at_once: int, draw: random.Random) -> tuple[int, int, int, 
 
 
 def main() -> None:
-    """Print a table of all commands, and fail where an update is lost."""
+    """Print a table of all commands, and exit with 1 if an update is lost."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--at-once", type=int, default=20)
     parser.add_argument("--seed", type=int, default=20261124)

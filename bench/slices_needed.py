@@ -1,10 +1,11 @@
-"""How many slices does a process need? Asked of the results that are there already.
+"""Compute from stored results how many slices a process needs.
 
-Points whose two processes took at least six slices each are read again as if sampling had ended
-earlier: for every number of slices, how far apart the two processes' medians of calibrated seconds
-lie, by quantiles over all points. Where that no longer falls, more slices only repeat what a
-process's memory and threads decided when it started. In a second table sampling ends where the
-median's interval is narrow enough, as it does in measuring.
+Points whose two processes took at least six slices each are evaluated as if sampling had ended
+earlier. For every number of slices the first table has quantiles, over all points, of the distance
+between the two processes' medians of calibrated seconds. Once this distance no longer decreases,
+further slices are useless: the difference was determined when the processes started, by their
+memory and threads. In the second table sampling ends when the median's interval is narrow enough,
+as in measuring.
 
     python bench/slices_needed.py [--machine epyc-9005-2core]
 """
@@ -31,19 +32,19 @@ Entry = dict[str, Any]
 
 
 def enough(entry: Entry, slices: int = FEWEST) -> bool:
-    """Return whether a measurement has slices to leave out, and a short call."""
+    """Return whether a measurement has at least `slices` slices and a short call."""
     if "skipped" in entry or "quick" in entry or len(entry["seconds"]) < slices:
         return False
     return entry["seconds"][0] < LONG_CALL_SECONDS
 
 
 def first(entry: Entry, number: int) -> Entry:
-    """Return the measurement as it would be had it ended after so many slices."""
+    """Return the first `number` slices of a measurement."""
     return {**entry, **{name: entry[name][:number] for name in ("seconds", "yardstick")}}
 
 
 def within(entry: Entry, target: float) -> Entry:
-    """Return it as it would be had it ended where the median's interval is within `target`."""
+    """Return a measurement up to the slice at which the median's interval is within `target`."""
     samples = [s / y for s, y in zip(entry["seconds"], entry["yardstick"], strict=True)]
     number = LEAST
     while number < MOST and relative_half_width(samples[:number]) > target:
@@ -52,7 +53,7 @@ def within(entry: Entry, target: float) -> Entry:
 
 
 def spread(entries: list[Entry]) -> list[float]:
-    """Return of each point with several processes how much the slowest takes beyond the fastest."""
+    """Return the relative excess of the slowest over the fastest process of each point."""
     levels: dict[tuple[str, ...], list[float]] = {}
     for entry in entries:
         key = (entry["benchmark"], *entry["params"])
@@ -61,7 +62,7 @@ def spread(entries: list[Entry]) -> list[float]:
 
 
 def row(releases: list[list[Entry]]) -> list[object]:
-    """Return how many points there are, and how far apart the two processes of each lie."""
+    """Return the number of points, and quantiles of the distance of their processes."""
     spreads = [spread(entries) for entries in releases]
     apart = [100 * math.log1p(share) for shares in spreads for share in shares]
     cuts = quantiles(apart, n=20)

@@ -1,7 +1,7 @@
-"""The worker of a pair whose kernels have extra work in them, a known share of their own time.
+"""The worker of a pair whose kernels do extra work, a known share of their own time.
 
-The work is small products of numpy, or on a GPU of torch, as many as make up the share that the
-environment variable EXTRA names (0.02 for 2 %), both sides being timed on the machine as it is.
+The extra work is small products of numpy, or of torch on a GPU. Their number gives the share in the
+environment variable EXTRA (0.02 for 2 %), computed from times of both measured on this machine.
 Used by detection_on_kernels.py.
 """
 
@@ -18,7 +18,7 @@ SIZE = 48
 
 
 def piece_on(device: str):
-    """Return a function that does a few microseconds of work: on one thread, or on the GPU."""
+    """Return a function that does a few microseconds of work on one thread or on the GPU."""
     values = np.random.default_rng(0).standard_normal((SIZE, SIZE), dtype=np.float32)
     if device == "cpu":
         return partial(np.matmul, values, values, out=np.empty_like(values))
@@ -29,7 +29,7 @@ def piece_on(device: str):
 
 
 def best(run, calls: int, synchronise) -> float:
-    """Return the seconds of one call, of the fastest of ten goes, of three where they are long."""
+    """Return the seconds per call in the fastest of ten repetitions; of three for long calls."""
     found = []
     while len(found) < 3 or (len(found) < 10 and sum(found) * calls < 0.3):
         synchronise()
@@ -42,7 +42,7 @@ def best(run, calls: int, synchronise) -> float:
 
 
 def slowed(prepare, share: float):
-    """Wrap what prepares kernels so that each does so much more."""
+    """Wrap a function that prepares kernels so that each does a share of extra work."""
 
     def wrapped(*args: str):
         prepared = prepare(*args)

@@ -1,17 +1,17 @@
-"""How much longer do kernels take when the host moves the cores of the machine apart?
+"""Compare the times of kernels between states of the machine with different core latencies.
 
-Kernels of several releases are held ready in live processes, one each, and visited in random
-order: a latency between two cores, slices of the kernel, the latency again. Visits whose two
-latencies belong to different states are left out. Printed are the medians in each state and their
-ratio, of the yardsticks as well. Takes as long as asked for; a machine that stays in one state has
-one column.
+The host of a virtual machine may move its cores to places that are further apart. Kernels of
+several releases are kept in live processes, one each, and visited in random order: the latency
+between two cores, slices of the kernel, the latency again. Visits whose two latencies belong to
+different states are left out. Printed are the medians of kernels and yardsticks in each state and
+their ratio. The script runs for the given time; a machine that stays in one state has one column.
 
 Usage:
     python bench/states.py [KERNEL...] [--minutes 9] [--out visits.jsonl]
     python bench/states.py --read visits.jsonl
 
 KERNEL is RELEASE:FAMILY:PROBLEM[:PRECISION[:OPERATION]], such as
-numpy-2.1.3:gemm:m35_n700_k2048_NN; releases are installed where they are missing.
+numpy-2.1.3:gemm:m35_n700_k2048_NN; missing releases are installed.
 """
 
 import argparse
@@ -43,7 +43,7 @@ DEFAULT = (
     "onnxruntime-1.31.1:rnn:lstm_h256_n4_t150",
 )
 SLICES = 5
-"""Slices of a visit; their median counts."""
+"""Slices of a visit, from which the median is taken."""
 
 Visit = dict[str, object]
 
@@ -81,7 +81,7 @@ class YardstickVisited:
 
 
 def visits(kernels: list[str], minutes: float, out: Path | None) -> list[Visit]:
-    """Visit kernels and yardsticks in random order; each visit is on the disk at once."""
+    """Visit kernels and yardsticks in random order, and write each visit to the disk at once."""
     cores = sorted(os.sched_getaffinity(0))[: threads.fix()]
     pair = threads.one_cpu_per_core()[:2]
     found: list[Visit] = []
@@ -132,7 +132,7 @@ def shown(found: list[Visit]) -> str:
 
 
 def main() -> None:
-    """Visit, or read earlier visits, and print the table."""
+    """Visit kernels, or read earlier visits, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("kernels", nargs="*", metavar="KERNEL")
     parser.add_argument("--minutes", type=float, default=9.0)

@@ -1,15 +1,15 @@
-"""The evidence behind the limits of `deepbench_ops/machine/steadiness.py`, from results/.
+"""Compute from results/ the evidence for the limits in `deepbench_ops/machine/steadiness.py`.
 
 Prints, from the raw records of all machines:
 
-1. by the yardstick's reading over its nominal value, slice by slice: how far calibrated seconds lie
-   from those of the point's other processes, which read 0.95 to 1.2 times nominal;
-2. by the share of a point's slices outside of the range, by the times of the other slices, and by
-   how far two processes lie apart: how often a point lies off its line, the median of the six
-   nearest releases, by more than 15 %;
-3. by machine, how many times as long as another process one may take by chance, and the unsteady
-   points by reason;
-4. how often points of two processes with nothing but normal noise are called unsteady.
+1. the deviation of calibrated seconds from those of the point's other processes whose reading is
+   0.95 to 1.2 times nominal, by the ratio of a slice's yardstick reading to its nominal value;
+2. how often a point differs by more than 15 % from its line, the median of the six nearest
+   releases, by the share of its slices outside of the range, by the times of the other slices, and
+   by the distance of two processes;
+3. for each machine the ratio of two processes that chance allows, and its unsteady points by
+   reason;
+4. how often points of two processes with only normal noise are called unsteady.
 
 Usage: python bench/steadiness_limits.py [--results results]
 """
@@ -37,12 +37,12 @@ READINGS = (0, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.25, 1.3, 1.5, 2, 3, math.inf)
 CALM = 0.95, 1.2
 FAR = math.log(1.15)
 QUIET = 0.1
-"""Lines are used whose neighbouring releases lie within so much of each other."""
+"""Largest difference between neighbouring releases of the lines used, as a logarithm."""
 
 
 @dataclass
 class Judged:
-    """A point's records, its time, and where it has a line the logarithm of it over that one's."""
+    """A point's records, its time, and the logarithm of its ratio to its line, if it has one."""
 
     records: Sequence[Record]
     seconds: float
@@ -50,23 +50,23 @@ class Judged:
 
     @property
     def slices(self) -> list[tuple[float, float]]:
-        """The yardstick's reading over nominal, and calibrated seconds, of each slice."""
+        """Ratio of the yardstick's reading to nominal, and calibrated seconds, for each slice."""
         return [pair for entry in self.records for pair in slices(entry)]
 
 
 def slices(entry: Record) -> Iterator[tuple[float, float]]:
-    """Yield the reading over nominal and the calibrated seconds of a process's slices."""
+    """Yield the ratio of the reading to nominal and the calibrated seconds of each slice."""
     for raw, reading in zip(entry["seconds"], entry["yardstick"], strict=True):
         yield reading / entry["nominal"], raw / reading * entry["nominal"]
 
 
 def calibrated(entry: Record) -> bool:
-    """Whether a process had a yardstick with a nominal reading."""
+    """Return whether a process had a yardstick with a nominal reading."""
     return bool(entry.get("nominal") and entry["yardstick"])
 
 
 def load(results: Path) -> list[Judged]:
-    """Return the calibrated points of all machines, those of long quiet lines with how far off."""
+    """Return the calibrated points of all machines, with deviations if their lines are quiet."""
     order = {release.name: place for place, release in enumerate(table_location.load(results))}
     lines: dict[tuple[object, ...], list[tuple[int, Judged]]] = defaultdict(list)
     for machine in points.machines(results):
@@ -116,7 +116,7 @@ def by_reading(found: Sequence[Judged], yardstick: str) -> list[list[object]]:
 def off_lines(
     found: Sequence[Judged], of: Callable[[Judged], float | None], edges: Sequence[float]
 ) -> list[list[object]]:
-    """Return a row for each range of a figure: how many of the points lie off their lines."""
+    """Return a row for each range of a figure, with the share of points off their lines."""
     figured = [(of(one), one.off) for one in found if one.off is not None]
     rows: list[list[object]] = []
     for low, high in pairwise(edges):
@@ -132,7 +132,7 @@ def outside(one: Judged) -> float:
 
 
 def unconfirmed(one: Judged) -> float | None:
-    """Return the factor between a point with half of its slices outside and its other slices."""
+    """Return the ratio of the slices inside the range to a point with at least half outside."""
     inside = [s for ratio, s in one.slices if SCALING[0] <= ratio <= SCALING[1]]
     if outside(one) < 0.5:
         return None
@@ -140,7 +140,7 @@ def unconfirmed(one: Judged) -> float | None:
 
 
 def apart(one: Judged) -> float | None:
-    """Return how many times apart two processes lie, of a point of two with a calm yardstick."""
+    """Return the ratio of the two processes of a point, if their yardsticks were calm."""
     if len(one.records) != 2 or outside(one) >= 0.5:
         return None
     levels = [level(entry) for entry in one.records]
@@ -148,7 +148,7 @@ def apart(one: Judged) -> float | None:
 
 
 def by_machine(results: Path) -> list[list[object]]:
-    """Return a row for each machine that measured: its noise, points and unsteady ones."""
+    """Return a row for each measured machine: its noise, points and unsteady points."""
     releases = {release.hash: release for release in table_location.load(results)}
     rows: list[list[object]] = []
     for machine in points.machines(results):

@@ -1,9 +1,9 @@
-"""The cost of measuring: the suite next to one process with `torch.utils.benchmark`.
+"""Compare the time that the suite takes with that of a process with `torch.utils.benchmark`.
 
-The 78 training products with the fewest FLOPs, in float32, on torch: once by `asv run` with its two
-processes per problem, checks, yardsticks and records, and once in a single process that calls
-``Timer.blocked_autorange(min_run_time=0.2)`` on the same products and does nothing else. The suite
-takes two processes' worth of samples, so twice the other's time is par.
+The 78 training products with the fewest FLOPs are measured in float32 with torch: once by `asv run`
+with its two processes per problem, checks, yardsticks and records, and once by a single process
+that only calls ``Timer.blocked_autorange(min_run_time=0.2)`` on the same products. The suite takes
+the samples of two processes, so twice the time of the single process would be equal cost.
 
     python bench/suite_cost.py
 """
@@ -41,12 +41,12 @@ print(time.perf_counter() - started)
 
 
 def chosen() -> list[problems.Gemm]:
-    """Return the training products that are quickest."""
+    """Return the training products with the fewest FLOPs."""
     return sorted(problems.load("gemm", "training"), key=lambda problem: problem.flops)[:COUNT]
 
 
 def in_one_process(python: Path, products: list[problems.Gemm]) -> float:
-    """Return the seconds of a bare loop over the products, imports included."""
+    """Return the seconds of a plain loop over the products, imports included."""
     sizes = [(p.m, p.n, p.k, p.a_transposed, p.b_transposed) for p in products]
     started = time.perf_counter()
     subprocess.run(

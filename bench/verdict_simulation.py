@@ -1,4 +1,4 @@
-"""How often do verdicts find a change, and how often one that is not there, with ruined rounds?
+"""Count the changes that verdicts find, miss and wrongly report, with ruined rounds.
 
 Simulated rounds of two releases, thousands of trials in each row, fixed seed. A round's level
 scatters by the noise between rounds; in 20 pairs, seconds of either release scatter by 1 % about
@@ -8,7 +8,7 @@ and false alarms of all rows; the power and the error of the ratio where one rou
 
     nice python bench/verdict_simulation.py [--trials 10000] [--write FILE]
 
-Writes tables in Markdown, into the marked part of a file where one is named.
+Prints tables in Markdown, or writes them into the marked part of a file.
 """
 
 import argparse
@@ -66,8 +66,11 @@ FOUND_AT_LEAST = {10: 85.0, 20: 97.0}
 
 @dataclass(frozen=True)
 class Rounds:
-    """A kind of rounds: noise between them, and how many are ruined, in which direction and by how
-    much at least and at most."""
+    """A kind of rounds.
+
+    The fields are the noise between rounds, the share of ruined rounds, their direction, and the
+    range of their factors.
+    """
 
     noise: float = 0.01
     heavy: bool = False
@@ -76,7 +79,7 @@ class Rounds:
     factors: tuple[float, float] = (1.2, 3.0)
 
     def levels(self, random: np.random.Generator, trials: int, rounds: int) -> np.ndarray:
-        """Return levels in logarithms, trial by round; the truth is 0."""
+        """Return levels as logarithms, of shape (trials, rounds); the true value is 0."""
         shape = (trials, rounds)
         noise = random.standard_t(3, shape) if self.heavy else random.normal(0, 1, shape)
         size = random.uniform(*np.log(self.factors), shape)
@@ -109,13 +112,14 @@ NOISY = Rounds(0.1, ruined=0.3, upward=True)
 
 @dataclass(frozen=True)
 class Found:
-    """Locations of many trials, with their medians, which take most of the time."""
+    """Locations of many trials, with their medians, whose computation takes most of the time."""
 
     location: Location
     median: np.ndarray
 
     def claims(self, change: float, share: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
-        """Return which are called slower and which faster, had all seconds changed by so much."""
+        """Return which trials are called slower and which faster if all seconds change by
+        `change`."""
         shift = math.log1p(change)
         ratio = np.exp(self.median + shift)
         certain = self.location.probability(-shift) < ERROR * share
@@ -128,7 +132,7 @@ class Found:
         return below & above
 
     def negligible(self, change: float, share: float) -> np.ndarray:
-        """Return whose interval lies within NEGLIGIBLE of no change."""
+        """Return the trials whose interval lies within NEGLIGIBLE of no change."""
         inside = np.ones(self.median.shape, bool)
         for end in (-math.log1p(NEGLIGIBLE), math.log1p(NEGLIGIBLE)):
             level = end - math.log1p(change)
@@ -138,7 +142,7 @@ class Found:
 
 
 def part(location: Location, which: slice) -> Location:
-    """Return some of the trials."""
+    """Return the locations of some of the trials."""
     return Location(*(getattr(location, field.name)[which] for field in fields(Location)))
 
 
@@ -154,19 +158,19 @@ def located(samples: np.ndarray) -> Location:
 
 
 def paired(random: np.random.Generator, trials: int, count: int, kind: Rounds) -> np.ndarray:
-    """Return logarithms of after / before: trial, round, pair."""
+    """Return logarithms of after / before, with axes trial, round, pair."""
     levels = kind.levels(random, trials, count)[..., None]
     return np.asarray(levels + random.normal(0, WITHIN * math.sqrt(2), (trials, count, PAIRS)))
 
 
 def apart(random: np.random.Generator, trials: int, count: int, kind: Rounds) -> np.ndarray:
-    """Return logarithms of seconds, their noise in a round one-sided: trial, round, sample."""
+    """Return logarithms of seconds with one-sided noise in a round; axes trial, round, sample."""
     levels = kind.levels(random, trials, count)[..., None]
     return np.asarray(levels + abs(random.normal(0, 0.005, (trials, count, 10))))
 
 
 def figures(found: Found, changes: Sequence[float]) -> Row:
-    """Return the figures of a row, where the truth is no change."""
+    """Return the figures of a row without a true change."""
     low, high = part(found.location, slice(1000)).interval(ERROR)
     slower, faster = found.claims(0.0)
     bounded = found.bounded()
@@ -201,7 +205,7 @@ def judged(row: Row, of: Sequence[Target]) -> Row:
 
 
 def pairs_table(trials: int, seed: int) -> Iterator[Row]:
-    """Yield a row for each number and kind of rounds in pairs."""
+    """Yield a row for each number and kind of paired rounds."""
     wanted = [(count, kind) for count in (10, 20) for kind in (*RUINED, *OTHERS)]
     wanted += [(count, kind) for count in (3, 5) for kind in (RUINED[0], RUINED[1], RUINED[-1])]
     wanted += [(10, kind) for kind in MILD] + [(20, MILD[-1]), (20, NOISY)]
@@ -216,7 +220,7 @@ def pairs_table(trials: int, seed: int) -> Iterator[Row]:
 
 
 def apart_table(trials: int, seed: int) -> Iterator[Row]:
-    """Yield a row for each number and kind of rounds of sides measured apart."""
+    """Yield a row for each number and kind of rounds of sides measured separately."""
     wanted = [(10, 10, kind) for kind in RUINED]
     wanted += [(b, a, RUINED[0]) for b, a in ((3, 3), (5, 5), (5, 20), (20, 20))]
     for before, after, kind in wanted:
@@ -230,7 +234,7 @@ def apart_table(trials: int, seed: int) -> Iterator[Row]:
 
 
 def _joined(parts: Sequence[np.ndarray], weights: bool) -> np.ndarray:
-    """Return the rows of all parts; windows that some parts lack have no weight there."""
+    """Return the rows of all parts; windows that a part lacks have weight 0 in it."""
     width = max(part.shape[-1] for part in parts)
     mode: Literal["constant", "edge"] = "constant" if weights else "edge"
     return np.concatenate(
@@ -239,7 +243,7 @@ def _joined(parts: Sequence[np.ndarray], weights: bool) -> np.ndarray:
 
 
 def difference(before: Location, after: Location) -> Found:
-    """Return after minus before, some trials at a time: all at once need gigabytes."""
+    """Return after minus before, for some trials at a time: all at once would take gigabytes."""
     some = [slice(start, start + 500) for start in range(0, len(before.weights), 500)]
     each = [part(after, which).minus(part(before, which)) for which in some]
     columns = {field.name: [getattr(one, field.name) for one in each] for field in fields(Location)}
@@ -248,7 +252,7 @@ def difference(before: Location, after: Location) -> Found:
 
 
 def looks_table(trials: int, seed: int, most: int = 20) -> Iterator[Row]:
-    """Yield a row for each kind of rounds and change, looked at until they answer."""
+    """Yield a row for each kind of rounds and change, with rounds added until a verdict exists."""
     for kind in (RUINED[0], RUINED[1], RUINED[-1], OTHERS[2], OTHERS[4]):
         samples = paired(np.random.default_rng(seed), trials, most, kind)
         planned = looks(most)
@@ -274,7 +278,7 @@ def looks_table(trials: int, seed: int, most: int = 20) -> Iterator[Row]:
 
 
 def agree(found: Found, trial: int, verdict: Verdict) -> None:
-    """Raise AssertionError where a verdict is another than that of the simulation."""
+    """Raise AssertionError if a verdict differs from that of the simulation."""
     low, high = (
         bound[0] for bound in part(found.location, slice(trial, trial + 1)).interval(ERROR)
     )

@@ -1,10 +1,11 @@
-"""Wheels that deepbench needs where nothing can be downloaded, in a folder to carry there.
+"""Collect the wheels that deepbench needs on a machine without network, in one folder.
 
 python scripts/collect_wheels.py --python-version 3.12 --python-version 3.13
 
-The folder gets what `pip install '.[track]'` would download for these versions of Python on Linux,
-x86-64, with pip and setuptools, but for what a framework brings anyway: numpy and scipy. `--also
-scipy` adds it. Exits with 1 where the folder grows beyond the limit.
+The folder gets the wheels that `pip install '.[track]'` would download for these versions of Python
+on Linux, x86-64, and pip and setuptools. numpy and scipy are left out, since environments of
+frameworks contain them; `--also scipy` adds scipy. The exit status is 1 if the folder is larger
+than the limit.
 """
 
 import argparse
@@ -21,17 +22,18 @@ FOLDER = ROOT / "wheels"
 EXTRA = "track"
 TOOLS = ("pip", "setuptools>=77")
 BROUGHT = ("numpy", "scipy")
-"""Packages that are in every environment of a framework, and are large."""
+"""Large packages that every environment of a framework contains."""
 
 MOST_MIB = 64.0
 PLATFORMS = tuple(
     f"manylinux{name}_x86_64" for name in ("_2_28", "_2_27", "_2_24", "_2_17", "2014", "1")
 )
-"""pip takes each of them by its exact name alone."""
+"""Names of platforms: pip accepts a wheel only for a platform named exactly."""
 
 
 def requirements(pyproject: Path = ROOT / "pyproject.toml") -> list[str]:
-    """Return what the commands need, as pyproject.toml lists it, and the tools that install it."""
+    """Return the dependencies of the commands in pyproject.toml, and the tools that install
+    them."""
     project = tomllib.loads(pyproject.read_text("utf-8"))["project"]
     return [*project["dependencies"], *project["optional-dependencies"][EXTRA], *TOOLS]
 
@@ -43,7 +45,7 @@ def options(version: str) -> list[str]:
 
 
 def pip(*arguments: str) -> None:
-    """Run pip of this interpreter; CalledProcessError where it fails."""
+    """Run pip of this interpreter. Raises CalledProcessError if it fails."""
     subprocess.run(
         [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", *arguments],
         check=True,
@@ -51,7 +53,7 @@ def pip(*arguments: str) -> None:
 
 
 def resolved(wanted: Sequence[str], version: str) -> list[str]:
-    """Return name==version of all that would be installed, dependencies too."""
+    """Return name==version of all packages to be installed, dependencies included."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.json")
         where = ["--dry-run", "--ignore-installed", "--target", folder, "--report", str(report)]
@@ -70,12 +72,12 @@ def collect(folder: Path, versions: Iterable[str], also: Sequence[str] = ()) -> 
 
 
 def size(folder: Path) -> float:
-    """Return the MiB of the wheels in a folder."""
+    """Return the size of the wheels in a folder, in MiB."""
     return sum(wheel.stat().st_size for wheel in folder.glob("*.whl")) / 2**20
 
 
 def main() -> None:
-    """Collect, and report the size."""
+    """Collect the wheels, and report their size."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folder", type=Path, default=FOLDER)
     parser.add_argument("--python-version", action="append", metavar="3.12")

@@ -1,4 +1,4 @@
-"""Lines of published sizes that name a collective operation, for the modules of `modern_tables`."""
+"""Published sizes of collective operations, for the modules of `modern_tables`."""
 
 from modern_tables import OWN, Entry, Fact, LeftOut
 
@@ -10,16 +10,16 @@ OWN_SIZES = {
     16 * 2048: "16 tokens of a decoding step",
     2048 * 2048: "2048 tokens of a prompt",
 }
-"""Elements of the whole vector, for the 2048 numbers of each token of Llama 3.2 1B."""
+"""Elements of the whole vector: 2048 for each token of Llama 3.2 1B."""
 
 
 def entries_of(kind: type[Collective], fact: Fact, application: str) -> list[Entry]:
-    """Return the problem of a line: tokens times hidden size are the elements of the whole vector.
+    """Return the problem of a line. The whole vector has tokens * hidden size elements.
 
-    The published program names the whole vector for each operation, as nccl-tests does.
+    As in nccl-tests, the published program gives the size of the whole vector for each operation.
     """
     if "topk" in fact.dims:
-        raise LeftOut("it sends each token to its own experts in parts of unequal size")
+        raise LeftOut("each token goes to its own experts, so the parts differ in size")
     if kind.family not in fact.operations:
         return []
     problem = kind(fact.size("tokens") * fact.size("hidden"))
@@ -29,7 +29,7 @@ def entries_of(kind: type[Collective], fact: Fact, application: str) -> list[Ent
 
 
 def own(kind: type[Collective], application: str) -> tuple[Entry, ...]:
-    """Return the sizes of this project: the published ones are the smallest and the largest."""
+    """Return sizes of this project, which lie between the published ones."""
     source = "meta-llama/Llama-3.2-1B config.json"
     return tuple(
         Entry(kind(elements), True, f"{application}: {tokens}", source, (OWN,))

@@ -2,8 +2,9 @@
 
     python scripts/compress_records.py [--results results] [MACHINE...]
 
-Without a machine, those of all. The text of a file stays the same to the byte: it is compared
-before the uncompressed file is removed. An interrupted run goes on when it is started again.
+Without MACHINE, records of all machines are compressed. The text of a file stays the same to the
+byte: it is compared before the uncompressed file is removed. An interrupted run can be continued by
+starting it again.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""All that is to be tried on a machine with a GPU, in steps that go on where they were stopped.
+"""Try all features that need a GPU, in parts that an interrupted run does not repeat.
 
-Run it by the interpreter that holds the framework, which stays as it is: deepbench gets an
-environment of its own, filled from the folder of `collect_wheels.py` without a network. After every
-part the results, the logs and the state are packed into one archive, in the folder that the
-environment variable OUT names, or in the work folder. A part that has ended is not repeated; on
-another machine `--resume ARCHIVE` goes on.
+Run the script with the interpreter for which the framework is installed. Its packages are not
+changed: deepbench is installed in an environment of its own, from the folder of
+`collect_wheels.py` and without a network. After every part the results, the logs and the state are
+packed into one archive, in the folder named by the environment variable OUT, or in the work folder.
+A part that has ended is not repeated. On another machine, `--resume ARCHIVE` continues.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from gpu_session import Archive, Journal, Session
 ROOT = Path(__file__).resolve().parents[1]
 
 ALL_ENDED, SOME_WRONG, UNFINISHED = 0, 1, 3
-"""Exit status: all parts have ended well; some part has failed; the time was over before."""
+"""Exit status: all parts succeeded; some part failed; time ran out before the last part."""
 
 
 def options() -> argparse.Namespace:
@@ -30,22 +30,28 @@ def options() -> argparse.Namespace:
     )
     parser.add_argument("--list", action="store_true", help="list the parts and their state")
     parser.add_argument("--only", action="append", choices=STEPS, metavar="STEP")
-    parser.add_argument("--again", action="store_true", help="repeat what has ended, of --only")
+    parser.add_argument(
+        "--again", action="store_true", help="repeat ended parts, of those in --only"
+    )
     parser.add_argument("--framework", default="torch")
-    parser.add_argument("--device", default="cuda", help="cpu tries everything without a GPU")
-    parser.add_argument("--machine", help="its name in the results (default: that of the GPU)")
-    parser.add_argument("--minutes", type=float, default=9.5, help="begin nothing new after these")
-    parser.add_argument("--short", action="store_true", help="a trial: the least of every step")
+    parser.add_argument("--device", default="cuda", help="cpu tries all parts without a GPU")
+    parser.add_argument("--machine", help="name in the results (default: that of the GPU)")
+    parser.add_argument("--minutes", type=float, default=9.5, help="begin no part after so many")
+    parser.add_argument(
+        "--short", action="store_true", help="a trial with the smallest work of each part"
+    )
     parser.add_argument("--folder", type=Path, default=ROOT / "artifacts" / "gpu_check")
     parser.add_argument("--wheels", type=Path, default=ROOT / "wheels")
-    parser.add_argument("--resume", type=Path, metavar="ARCHIVE", help="go on with these results")
+    parser.add_argument(
+        "--resume", type=Path, metavar="ARCHIVE", help="continue with these results"
+    )
     given = parser.parse_args()
     given.folder, given.wheels = given.folder.resolve(), given.wheels.resolve()
     return given
 
 
 def main() -> int:
-    """Go on with what has not ended; return the exit status."""
+    """Run the parts that have not ended; return the exit status."""
     began, given = time.monotonic(), options()
     archive = Archive(given.folder, Path(os.environ.get("OUT") or given.folder))
     archive.unpack(given.resume)

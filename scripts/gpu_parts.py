@@ -1,4 +1,4 @@
-"""The parts of `gpu_check.py`: commands that each end within some minutes and leave results."""
+"""The parts of `gpu_check.py`: commands of a few minutes each that leave results."""
 
 import re
 import shlex
@@ -18,21 +18,21 @@ STEPS = {
 }
 
 CHECKED = (0, 1, 3)
-"""Exit statuses of `deepbench check` that end it: all right, something wrong, all skipped."""
+"""Exit statuses of a finished `deepbench check`: no errors, some errors, all skipped."""
 MEASURED = (0, 2)
-"""Of `asv run`: 2 where some benchmark failed, which the results say."""
+"""Exit statuses of a finished `asv run`; 2: some benchmark failed, as the results show."""
 
 PRECISIONS = {"cuda": ("float32", "tf32", "float16", "bfloat16", "int8"), "cpu": ("float32",)}
 MODERN = {"cuda": ("bfloat16", "fp8_row", "fp8_block", "mxfp8", "int8_row"), "cpu": ("float32",)}
 PUBLISHED = {"training": ("float32", "float16"), "inference-server": ("float32", "int8")}
-"""Sets and the precisions in which DeepBench published V100 and T4."""
+"""Sets, and the precisions in which DeepBench published results of V100 and T4."""
 
 SPREAD = (
     *("m35_n700_k2048_NN", "m1760_n64_k1760_NN", "m1760_n128_k1760_NN", "m2560_n64_k2560_NN"),
     *("m3072_n128_k1024_TN", "m5124_n700_k2048_NN", "m3072_n1_k1024_NN", "m3072_n4_k1024_NN"),
     *("m7680_n1_k2560_NN", "m8448_n4_k2816_NN"),
 )
-"""Ten GEMMs, as in bench/round_spread.py."""
+"""The ten GEMMs of bench/round_spread.py."""
 
 BARE = ("m1760_n128_k1760_NN", "m5124_n700_k2048_NN", "m35_n700_k2048_NN")
 SMALL = ("m3072_n1_k1024_NN", "m35_n700_k2048_NN", "softmax_batch4096_columns256")
@@ -41,9 +41,9 @@ COLLECTIVES = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all")
 
 @dataclass(frozen=True)
 class Target:
-    """The installed release and the device that are tried.
+    """The installed release and the device to be tried.
 
-    short: the least of every step, to try the way without a GPU.
+    short: only the smallest work of each part, for a trial without a GPU.
     """
 
     framework: str
@@ -54,12 +54,12 @@ class Target:
 
     @property
     def release(self) -> str:
-        """Like torch-2.11.0."""
+        """Name of the release, such as torch-2.11.0."""
         return f"{self.framework}-{self.version}"
 
     @classmethod
     def here(cls, framework: str, device: str, machine: str | None, short: bool) -> "Target":
-        """Return that of this interpreter. Raises SystemExit where it has no such framework."""
+        """Return the target of this interpreter. Raises SystemExit if it lacks the framework."""
         try:
             version = metadata.version(framework).partition("+")[0]
         except metadata.PackageNotFoundError:
@@ -74,8 +74,8 @@ class Target:
 class Part:
     """A command of one step.
 
-    name: unique, part of file names. command: words of a shell. endings: exit statuses with which
-    it has ended as it should. least_seconds: it is not begun where fewer are left.
+    name: unique, part of file names. command: words of a shell command. endings: exit statuses of
+    success. least_seconds: the part is not begun if less time is left.
     """
 
     step: str
@@ -86,7 +86,7 @@ class Part:
 
 
 def parts_of(target: Target, families: Sequence[str]) -> list[Part]:
-    """Return all parts in their order, which is that of their use."""
+    """Return all parts, the most useful first."""
     families = ("gemm", "softmax") if target.short else families
     made = (_machine_parts, _checks, _yardstick, _headline, _modern, _ensembles, _more)
     found = [part for make in made for part in make(target, families)]
@@ -145,7 +145,7 @@ def _modern(target: Target, families: Sequence[str]) -> Iterator[Part]:
 
 
 def _run(target: Target, step: str, selection: str, family: str, precision: str) -> Iterator[Part]:
-    """Yield a run of what a selection holds of a family, which may be nothing."""
+    """Yield a run of the problems of a family in a selection; none if there are none."""
     pick = f"deepbench select {selection} --family {family} --precision {precision}"
     command = (
         f'if bench="$({pick})"; then asv run --show-stderr --bench "$bench" {target.release}^!;'
@@ -184,7 +184,7 @@ def _more(target: Target, families: Sequence[str]) -> Iterator[Part]:
 
 
 def _machine(device: str) -> str:
-    """Return a name for this machine: that of its GPU."""
+    """Return a name for this machine, made from the name of its GPU."""
     if device != "cuda":
         return "trial"
     asked = shlex.split("nvidia-smi --query-gpu=name --format=csv,noheader")

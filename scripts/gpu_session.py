@@ -18,19 +18,19 @@ from gpu_parts import Part, Target
 
 ARCHIVE = "gpu_check.tar.gz"
 LOG_BYTES = 2**18
-"""Of the end of each log that is packed."""
+"""Number of bytes at the end of each log that are packed."""
 MOST_MIB = 16.0
 LEFT_OUT = {"environment", ".asv", ".cache", "__pycache__"}
-"""Folders that are made again on every machine."""
+"""Folders that every machine makes for itself."""
 MARK = "RESULTS"
-"""The variable with the folder for figures of experiments."""
+"""Environment variable that names the folder for figures of experiments."""
 LIMIT_SECONDS = 570.0
 TRIES = 2
-"""A part that was ended so often, each time after the limit, is too long and has failed."""
+"""A part that has exceeded the limit so many times counts as failed."""
 
 
 class Journal:
-    """The state of every part, on the disk as soon as it has changed."""
+    """The state of every part; each change is written to the disk at once."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -39,22 +39,22 @@ class Journal:
         )
 
     def has_ended(self, name: str) -> bool:
-        """Return whether a part is over, well or not."""
+        """Return whether a part has ended, with or without success."""
         return self._parts.get(name, {}).get("state") in ("well", "failed")
 
     def has_failed(self, name: str) -> bool:
-        """Return whether a part has ended otherwise than it should."""
+        """Return whether a part has ended without success."""
         return self._parts.get(name, {}).get("state") == "failed"
 
     def text(self, name: str) -> str:
-        """Return the state of a part for a reader."""
+        """Return the state of a part as text."""
         known = self._parts.get(name)
         if known is None:
             return "waiting"
         return f"{known['state']}, status {known['status']}, {known['seconds']} s"
 
     def note(self, part: Part, status: int | None, seconds: float) -> None:
-        """Note how a part has ended; status None: it was ended because its time was over."""
+        """Record how a part has ended; status None: it was ended because its time was over."""
         tries = int(str(self._parts.get(part.name, {}).get("tries", 0)))
         if status is None:
             tries += seconds >= LIMIT_SECONDS
@@ -71,13 +71,13 @@ class Journal:
         self._write()
 
     def forget(self, names: Iterable[str]) -> None:
-        """Let these parts be run again."""
+        """Remove the state of these parts, so that they run again."""
         for name in names:
             self._parts.pop(name, None)
         self._write()
 
     def summary(self, names: Sequence[str]) -> str:
-        """Return how many parts ended well, failed, and wait, with the failed by name."""
+        """Return how many parts succeeded, failed and wait, with the names of failed ones."""
         failed = [name for name in names if self.has_failed(name)]
         ended = sum(map(self.has_ended, names))
         counts = f"{ended - len(failed)} well, {len(failed)} failed, {len(names) - ended} waiting"
@@ -91,13 +91,13 @@ class Journal:
 
 @dataclass(frozen=True)
 class Archive:
-    """The archive of a work folder, in the folder where results are left."""
+    """The archive of a work folder, in the folder for results."""
 
     folder: Path
     out: Path
 
     def pack(self) -> None:
-        """Write the archive: everything but what is made again, logs by their ends."""
+        """Write the archive: all folders but LEFT_OUT, and the ends of the logs."""
         self.out.mkdir(parents=True, exist_ok=True)
         new = self.out / f"{ARCHIVE}.new"
         with tarfile.open(new, "w:gz") as packed:
@@ -114,7 +114,7 @@ class Archive:
             print(f"{self.out / ARCHIVE} has {mib:.1f} MiB, more than {MOST_MIB:g}: keep it apart")
 
     def unpack(self, archive: Path | None) -> None:
-        """Begin with the results of an archive, where the folder has none yet."""
+        """Unpack an archive, if the folder has no results yet."""
         self.folder.mkdir(parents=True, exist_ok=True)
         if archive is None or (self.folder / "state.json").exists():
             return
@@ -123,7 +123,7 @@ class Archive:
 
 
 def _end_of(log: Path) -> Path:
-    """Cut a log to its end, which has the reason of a failure."""
+    """Shorten a log to its last LOG_BYTES, which contain the reason of a failure."""
     with log.open("rb+") as stream:
         stream.seek(-LOG_BYTES, os.SEEK_END)
         end = stream.read()
@@ -135,7 +135,7 @@ def _end_of(log: Path) -> Path:
 
 @dataclass(frozen=True)
 class Session:
-    """An environment for deepbench next to that of the framework, and a project folder in it."""
+    """An environment for deepbench next to that of the framework, and its project folder."""
 
     root: Path
     folder: Path
@@ -150,11 +150,11 @@ class Session:
 
     @property
     def project(self) -> Path:
-        """Folder of the project, whose results are kept."""
+        """Folder of the project with the results."""
         return self.folder / "project"
 
     def prepare(self) -> None:
-        """Make what is missing. Raises SystemExit, with the log, where that fails."""
+        """Make the missing folders and environment. Raises SystemExit, with the log, on failure."""
         for folder in ("logs", "home", "results"):
             (self.folder / folder).mkdir(parents=True, exist_ok=True)
         ready = self.environment / "ready"
@@ -181,13 +181,13 @@ class Session:
             self._demand(self._release())
 
     def end_leftovers(self) -> None:
-        """End what a call that was killed has left running: it would hold the project's lock.
+        """End processes that a killed call has left running: they would hold the project's lock.
 
-        They are found by a variable that all processes of this work folder have.
+        All processes of this work folder share an environment variable, by which they are found.
         """
         mark = f"{MARK}={self.folder / 'results'}".encode()
         for process in Path("/proc").glob("[0-9]*"):
-            with suppress(OSError):  # another user's, or one that has ended
+            with suppress(OSError):  # a process of another user, or one that has ended
                 variables = (process / "environ").read_bytes().split(b"\0")
                 if mark in variables and int(process.name) != os.getpid():
                     os.kill(int(process.name), signal.SIGKILL)
@@ -200,7 +200,7 @@ class Session:
         return done.stdout.split()
 
     def run(self, part: Part, seconds: float, journal: Journal) -> None:
-        """Run a part for at most so long, its output in a log of its own, and note its end."""
+        """Run a part for at most `seconds`, with a log of its own, and record how it ended."""
         limit, began = min(seconds, LIMIT_SECONDS), time.monotonic()
         print(f"{part.name} ...", flush=True)
         with (self.folder / "logs" / f"{part.name}.log").open("w", encoding="utf-8") as log:
@@ -225,9 +225,9 @@ class Session:
         print(f"    {journal.text(part.name)}", flush=True)
 
     def _end(self, process: "subprocess.Popen[bytes]") -> None:
-        """End a part and all that it has started."""
+        """End a part and all processes that it has started."""
         if process.poll() is None:
-            os.killpg(process.pid, signal.SIGINT)  # lets results that are there be saved
+            os.killpg(process.pid, signal.SIGINT)  # lets it save its results
             with suppress(subprocess.TimeoutExpired):
                 process.wait(20)
         with suppress(ProcessLookupError):  # nothing of its group is left
@@ -243,7 +243,7 @@ class Session:
         return "cpu", self.target.device
 
     def _release(self) -> list[str]:
-        """Return the command that names the interpreter of the installed release."""
+        """Return the arguments that name the interpreter of the installed release."""
         wanted = f"{self.target.framework}=={self.target.version}"
         named = ["deepbench", "release", "add", wanted, "--python", str(self.python)]
         listed = (self.root / "deepbench_ops/releases/releases.csv").read_text("utf-8")
@@ -251,7 +251,7 @@ class Session:
         return named if known else [*named, "--date", date.today().isoformat()]
 
     def _show_framework(self) -> None:
-        """Let the environment see the packages of the interpreter, which stay where they are."""
+        """Make the packages of the interpreter importable in the environment, without copies."""
         (site,) = self.environment.glob("lib/python3*/site-packages")
         paths = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
         lines = [f"import site; site.addsitedir({path!r})\n" for path in sorted(paths)]

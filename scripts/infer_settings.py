@@ -1,15 +1,16 @@
-"""Mark committed records that were measured under OPENBLAS_CORETYPE, and did not record it.
+"""Add the setting OPENBLAS_CORETYPE to committed records that were measured under it.
 
     python scripts/infer_settings.py [RESULTS]
 
 Until 24 November 2026 a fingerprint held the code path of numpy's OpenBLAS (`blas_core`), but not
-the variables that may have chosen it. Where the path is not the one that the release's own
-dispatch chooses on the processor of the fingerprint, the variable was set: the fingerprint gets
-`settings` and says under `settings_inferred` that it was not recorded. Where both agree nothing is
-known, and nothing is written. CHOSEN is the table of docs/lab-notes/2026-11-24-openblas-core.md,
-made by bench/openblas_core.py. The yardstick of such a machine ran the same path: its compute
-reading is taken out of the profile, so that the next run there takes a new one, and the peaks of
-numpy name the setting under which they were reached. A second call changes nothing.
+the environment variables that may have chosen it. If the path differs from the one that the release
+itself chooses on the processor of the fingerprint, the variable was set: the fingerprint gets
+`settings`, and `settings_inferred` says that they were not recorded. If the two paths are equal,
+the setting is unknown and nothing is written. CHOSEN is the table of
+docs/lab-notes/2026-11-24-openblas-core.md, made by bench/openblas_core.py. The yardstick of such a
+machine ran the same path. Its compute reading is removed from the profile, so that the next run on
+the machine takes a new one, and the peaks of numpy name the setting under which they were reached.
+A second call changes nothing.
 """
 
 import json
@@ -37,12 +38,14 @@ CHOSEN = {
     for releases, core in zip((OLDER, NEWER), cores, strict=True)
     for release in releases
 }
-"""The core that a numpy release chooses on a processor: family/model/stepping, with all AVX-512
-that the processor has."""
+"""The core that a numpy release chooses on a processor, named by family/model/stepping.
+
+The processor has all of its AVX-512 instructions.
+"""
 
 
 def inferred(facts: dict[str, str]) -> dict[str, str]:
-    """Return the facts with the setting that they betray; as they are where there is none."""
+    """Return the facts with the setting that follows from them; unchanged if none does."""
     processor, core = facts["cpu_family_model_stepping"], facts.get("blas_core", "")
     chosen = CHOSEN.get((processor, facts.get("numpy", "")))
     if fingerprint.SETTINGS in facts or not core or chosen in (None, core):
@@ -56,7 +59,7 @@ def inferred(facts: dict[str, str]) -> dict[str, str]:
 
 
 def mark(path: Path) -> str:
-    """Rewrite a file of records where it has such fingerprints; return the setting, "" for none."""
+    """Add the setting to a file's fingerprints; return the setting, "" if there is none."""
     facts, entries = measurements.load(path)
     marked = {digest: inferred(each) for digest, each in facts.items()}
     changed = {digest for digest in facts if marked[digest] != facts[digest]}
@@ -71,8 +74,7 @@ def mark(path: Path) -> str:
 
 
 def mark_profile(known: Profile, setting: str) -> Profile:
-    """Return a profile without the compute reading that was taken under a setting, and with peaks
-    of numpy that say so."""
+    """Return a profile without the compute reading, whose peaks of numpy name the setting."""
     under = f", under {setting} (inferred: {NOTE})"
     yardsticks = {
         count: {

@@ -1,7 +1,7 @@
-"""docs/reference/command_line.md: the help of every command, as click prints it.
+"""Write docs/reference/command_line.md: the help of every command, as click prints it.
 
 python scripts/make_command_line.py           writes the page
-python scripts/make_command_line.py --check   exits with 1 where the page is not up to date
+python scripts/make_command_line.py --check   exits with 1 if the page is not up to date
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ WIDTH = 96
 ROOT = click.Context(
     cli.cli, info_name="deepbench", terminal_width=WIDTH, help_option_names=["-h", "--help"]
 )
-"""Context of `deepbench`; those of its commands inherit width and help options."""
+"""Context of `deepbench`; the contexts of its commands inherit width and help options."""
 
 INTRODUCTION = """\
 # The command line
@@ -31,7 +31,7 @@ from the help texts of the program.
 
 
 def page() -> str:
-    """Return the page: the sections of `deepbench --help`, and each command's help in them."""
+    """Return the page: the sections of `deepbench --help` with the help of each command."""
     parts = [INTRODUCTION]
     titles = {next(iter(commands)): title for title, commands in cli.SECTIONS.items()}
     for context in contexts():
@@ -59,7 +59,7 @@ def shared() -> str:
 
 
 def contexts(parent: click.Context = ROOT) -> Iterator[click.Context]:
-    """Yield the context of a command, here `deepbench` itself, and those of all below it."""
+    """Yield the contexts of a command and of all its subcommands."""
     yield parent
     if isinstance(parent.command, click.Group):
         for name in parent.command.list_commands(parent):

@@ -1,4 +1,4 @@
-"""Make the table of published times that stand in other rows than their own.
+"""Make the table of published times that are printed in the wrong row.
 
     python scripts/make_misplaced_table.py WORKBOOK.xlsx ...
 

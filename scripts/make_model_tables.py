@@ -1,13 +1,16 @@
-"""Makes the tables of whole models: their sizes, the problems, and what others published of them.
+"""Make the tables of whole models: sizes, problems, and published figures.
 
     python scripts/make_model_tables.py FACTS
 
-FACTS is a folder with the four tables as CSV files. Written are deepbench_ops/problems/networks.csv
-(each network's sizes, counted on the network itself, so torch is needed), problems/model.csv (every
-batch and number of threads of the tables, and smaller ones that fit a small machine),
-models/twin_steps.csv (what a training step of small twins comes to, by torch in float64) and
-analysis/published_figures.csv (the tables' figures, each next to the problem it is of). Those of
-one device and a known step join results/ as points of their machine.
+FACTS is a folder with the four published tables as CSV files. The script writes, in deepbench_ops:
+
+- problems/networks.csv: the sizes of each network, counted on the network itself with torch;
+- problems/model.csv: every batch and number of threads of the tables, and smaller ones that fit a
+  small machine;
+- models/twin_steps.csv: results of a training step of the small twins, by torch in float64;
+- analysis/published_figures.csv: the figures of the tables, each with its problem.
+
+Figures of one device and a known step are also added to results/ as points of their machine.
 """
 
 import argparse
@@ -47,7 +50,10 @@ DAYS = {
     STCP920: ("2022-02-24", "the day that the document bears"),
     PAPER: ("2022-04-30", "April 2022, the issue's month; its last day"),
 }
-"""When each table was published, and what tells; days of releases are the package index's."""
+"""Day on which each table was published, and its source.
+
+Days of releases are those of the package index.
+"""
 
 SPELT = {
     "ResNet-50 v1.5": "resnet50_v1p5",
@@ -66,7 +72,7 @@ VERSION = (
     "version 1.5, as which MindSpore's own table has the Ascend 910's 2115 images/sec; the paper"
     " does not tell which"
 )
-"""Why the paper's ResNet-50 is of that network."""
+"""Reason for reading the paper's ResNet-50 as this network."""
 
 OWN_THREADS = (1, 2)
 OWN_TRAINING = {
@@ -92,17 +98,17 @@ OWN_TRAINING = {
     "mmoe": (51200, 1024),
     "wide_deep": (1200,),
 }
-"""Batches besides those of the tables, for machines that these are too large for, and for the
-networks that a table shows in inference alone."""
+"""Further batches: for machines too small for those of the tables, and for networks that the tables
+show only in inference."""
 
 LIVE_BATCHES = (4, 8)
-"""Batches between which the memory of inference is taken to grow by as much for each item."""
+"""Two batches between which the memory of inference is assumed to grow linearly."""
 
 COMPARED = ("googlenet", "lstm", "bert_pretraining_128")
-"""Networks that the paper trains in both of its frameworks."""
+"""Networks that the paper trains in both frameworks."""
 
 OWN_INFERENCE = {"googlenet": 128, "lstm": 64, "bert_pretraining_128": 8, "bert_large_128": 8}
-"""Batches of networks that a table shows in training alone."""
+"""Batches of networks that the tables show only in training."""
 
 
 def main() -> None:
@@ -127,14 +133,14 @@ def main() -> None:
 
 
 def _sizes(network: Network) -> dict[str, object]:
-    """Count what `problems.model.NetworkSize` describes, on a network that has no memory."""
+    """Return the fields of `problems.model.NetworkSize`, counted on a network without data."""
     with torch.device("meta"):
         module: nn.Module = network.make(network.whole)
     parameters = sum(each.numel() for each in module.parameters())
     looked_up = sum(each.weight.numel() for each in _tables(module))
     if getattr(module, "tied", False):
         looked_up = 0
-    if network.builder == "Pretraining":  # whose last layer is the words' vectors, all of them
+    if network.builder == "Pretraining":  # its last layer is the whole table of word vectors
         looked_up -= module.encoder.words.weight.numel()
     one, two = (_forward(network, module, batch) for batch in (1, 2))
     (flops, flops_once), (reads, reads_once), (writes, _), (sparse, _) = (
@@ -168,8 +174,8 @@ def _sizes(network: Network) -> dict[str, object]:
 
 
 def _forward(network: Network, module: nn.Module, batch: int) -> tuple[int, int, int, int]:
-    """Return FLOPs, numbers that go in or are looked up, those that come out, and those of
-    sparse gradients, of a batch."""
+    """Return counts of a batch: FLOPs, input numbers including table rows, output numbers, and
+    numbers of sparse gradients."""
     rows = sparse = 0
 
     def count_rows(table: nn.Module, given: tuple[torch.Tensor], made: torch.Tensor) -> None:
@@ -195,7 +201,7 @@ def _tables(module: nn.Module) -> list[nn.Embedding | nn.EmbeddingBag]:
 
 
 def _trained(layer: nn.Module) -> int:
-    """Return how many numbers of a layer's own parameters have a gradient, whole and not sparse."""
+    """Return how many numbers of a layer's own parameters have a dense gradient."""
     if getattr(layer, "sparse", False):
         return 0
     own = layer.parameters(recurse=False)
@@ -203,7 +209,7 @@ def _trained(layer: nn.Module) -> int:
 
 
 def _live(network: Network, module: nn.Module) -> int:
-    """Return how many numbers of four bytes an item adds to those that inference has at once."""
+    """Return how many 4-byte numbers an item adds to the peak memory of inference."""
 
     def run(batch: int) -> int:
         given = [torch.empty_like(each) for each in _meta(network.whole.inputs(batch))]
@@ -216,7 +222,7 @@ def _live(network: Network, module: nn.Module) -> int:
 
 
 def _twin(name: str) -> Iterable[dict[str, object]]:
-    """Yield what a training step of the twin comes to in float64, and what float32 may be off."""
+    """Yield results of a training step of the twin in float64, with the limit for float32."""
     twin = Model(name=name, batch=twin_steps.BATCH, whole=False)
     judge = TorchBackend().build(twin, "float32", "training_step").reference
     for place, (expected, allowed) in enumerate(zip(*judge.everywhere(), strict=True)):
@@ -229,7 +235,7 @@ def _twin(name: str) -> Iterable[dict[str, object]]:
 
 
 def _loss(network: Network, module: nn.Module, batch: int) -> torch.Tensor:
-    """Return the loss of a batch on paper; of a network that is not trained, a sum."""
+    """Return the loss of a batch; for a network that is not trained, the sum of its output."""
     form = network.whole
     made = module.train()(*_meta(form.inputs(batch)))
     if network.untrained:
@@ -244,7 +250,7 @@ def _step(network: Network, module: nn.Module, batch: int) -> int:
 
 
 def _kept(network: Network, module: nn.Module, batch: int) -> int:
-    """Return how many numbers of four bytes a training step of `batch` items keeps."""
+    """Return how many 4-byte numbers a training step of `batch` items keeps."""
     storages: dict[int, torch.UntypedStorage] = {}
 
     def keep(tensor: torch.Tensor) -> torch.Tensor:
@@ -262,7 +268,7 @@ def _meta(arrays: Iterable[object]) -> list[torch.Tensor]:
 
 
 def _problems(figures: Iterable[Mapping[str, object]]) -> list[dict[str, object]]:
-    """Return a line for each network, batch and number of threads, with the sets that have it."""
+    """Return a line for each network, batch and number of threads, with its sets."""
     found: dict[tuple[str, int, int], dict[str, object]] = {}
 
     def add(name: str, batch: int, threads: int, listed: str, source: str) -> None:
@@ -312,7 +318,7 @@ def _id(name: str, batch: int, threads: int) -> str:
 
 
 def _figure(table: str, name: str, **known: object) -> dict[str, object]:
-    """Return one printed figure; what is not said is "", seconds are of one step or batch."""
+    """Return one printed figure. Missing facts are ""; seconds are those of one step or batch."""
     empty = dict.fromkeys(("printed", "framework", "machine", "day", "basis", "devices"))
     empty |= dict.fromkeys(("operation", "precision", "layout"))
     line = {"table": table, "network": SPELT.get(name, name), **empty, "batch": "", "threads": 1}

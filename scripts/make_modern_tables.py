@@ -2,11 +2,11 @@
 
     python scripts/make_modern_tables.py FACTS
 
-FACTS is a CSV with a line for each published size: family, name, dims, dtype, operation,
+FACTS is a CSV file with a line for each published size: family, name, dims, dtype, operation,
 source_repo, source_path, licence and note. `scripts/modern_tables/` has a module for each family of
-ours: it says which kinds of lines it reads, and turns each into problems. Sizes that several lines
-name become one problem. Sizes of our own, for kinds whose published ones are too large for a
-processor, are in the same modules.
+this project, which states the kinds of lines that it reads and makes problems of each line. A size
+that several lines name becomes one problem. The modules also add sizes of this project where the
+published ones are too large for a processor.
 """
 
 import argparse
@@ -30,7 +30,7 @@ OUT = Path(__file__).resolve().parents[1] / "deepbench_ops" / "problems"
 
 
 def main() -> None:
-    """Write one CSV per family, and say what was left out and why."""
+    """Write one CSV file per family, and print which lines were left out and why."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("facts", type=Path, help="CSV of published sizes")
     options.add_argument("--out", type=Path, default=OUT, help="folder to write to")
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def readers() -> dict[str, ModuleType]:
-    """The modules of `modern_tables` by the family of ours that each is about."""
+    """The modules of `modern_tables`, by the family of this project that each is named after."""
     names = [module.name for module in pkgutil.iter_modules(modern_tables.__path__)]
     return {name: import_module(f"modern_tables.{name}") for name in sorted(names)}
 
@@ -56,7 +56,7 @@ def read(path: Path) -> list[Fact]:
 
 
 def make(family: str, reader: ModuleType, facts: Sequence[Fact], out: Path) -> None:
-    """Write the table of one family, and print how many problems it has and what it lacks."""
+    """Write the table of one family, and print its number of problems and the lines left out."""
     found: list[Entry] = []
     for fact in facts:
         if fact.kind in reader.KINDS:
@@ -72,7 +72,7 @@ def make(family: str, reader: ModuleType, facts: Sequence[Fact], out: Path) -> N
 
 
 def merged(entries: Iterable[Entry]) -> Iterator[dict[str, str]]:
-    """A line for each problem, in the order in which they are first named."""
+    """A line for each problem, in the order of first mention."""
     alike: dict[str, list[Entry]] = {}
     for entry in entries:
         alike.setdefault(entry.problem.id, []).append(entry)
@@ -96,7 +96,7 @@ def merged(entries: Iterable[Entry]) -> Iterator[dict[str, str]]:
 
 
 def joined(texts: Iterable[str]) -> str:
-    """The texts that are not empty, each once."""
+    """The texts that are not empty, each once, as one text."""
     return SEPARATOR.join(dict.fromkeys(filter(None, texts)))
 
 

@@ -1,15 +1,16 @@
-"""Makes deepbench_ops/problems/*.csv from the lists and workbooks that DeepBench published.
+"""Make deepbench_ops/problems/*.csv from the lists and workbooks that DeepBench published.
 
-The project keeps the tables, not the published files, so that a clone needs neither them nor
-openpyxl; this script is how anybody with the files can check the tables or make them again:
+The project contains the tables and not the published files, so that a clone needs neither the files
+nor openpyxl. With the files, this script checks the tables or makes them again:
 
     python scripts/make_problem_tables.py FACTS
 
-FACTS is a folder with problem_lists/*.csv and workbooks/*.xlsx. The lists give the problems;
-the kernel-list workbooks name the application that each comes from (the `Source` column), a
-later workbook overruling an earlier one, and a kernel list every result workbook. Problems
-whose application is not stated are counted at the end. A problem that a result workbook times,
-with FLOPS that fit, and no list has, is added in no set, with a note that names the workbooks.
+FACTS is a folder with problem_lists/*.csv and workbooks/*.xlsx. The lists contain the problems. The
+`Source` column of the workbooks names the application of each problem: a later workbook overrules
+an earlier one, and a kernel list overrules every result workbook. The number of problems without a
+named application is printed at the end. A problem that no list contains, but for which a result
+workbook has a time with consistent FLOPS, is added without a set, with a note that names the
+workbooks.
 """
 
 import argparse
@@ -34,7 +35,7 @@ LIST_SOURCE = "baidu-research/DeepBench problem lists 2019-10"
 WORKBOOK_SOURCE = "baidu-research/DeepBench result workbooks"
 NO_APPLICATION = "no published workbook names the application"
 
-# How the columns of the lists map to ours where the names differ.
+# Columns of the lists whose names differ from those of the tables.
 LIST_COLUMNS = {
     "filter_w_s": "s",
     "filter_h_r": "r",
@@ -50,7 +51,7 @@ PLATFORMS = {"inference_server": "Server", "inference_device": "Device"}
 
 @dataclass(frozen=True)
 class Slip:
-    """A size that is printed otherwise than it was run.
+    """A size whose printed value differs from the one that was run.
 
     ran: a pattern for the ids of the problems as they were run.
     swap: the part of the id as run, and as printed.
@@ -61,7 +62,7 @@ class Slip:
     note: str
 
     def printed(self, problem_id: str) -> str:
-        """The id that the misprinted sizes would have."""
+        """The id of a problem with the misprinted sizes."""
         return problem_id.replace(*self.swap)
 
 
@@ -96,7 +97,7 @@ SLIPS = (
 
 @dataclass
 class Statement:
-    """Statement of one workbook about one problem: its applications, and for which platforms."""
+    """Statement of one workbook about one problem: its applications and platforms."""
 
     workbook: str
     applications: list[str] = field(default_factory=list)
@@ -104,7 +105,7 @@ class Statement:
 
 
 def main() -> None:
-    """Write one CSV per family and report what the workbooks left open."""
+    """Write one CSV file per family, and print which facts the workbooks lack."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("facts", type=Path, help="folder with problem_lists and workbooks")
     options.add_argument(
@@ -121,7 +122,7 @@ def main() -> None:
 
 
 def make(facts: Path, out: Path) -> None:
-    """Write the five tables into `out`, and to stdout a line on each."""
+    """Write the five tables into `out`, and print a line about each."""
     statements = read_workbooks(facts / "workbooks")
     timed = read_timed(facts / "workbooks")
     for family in FAMILIES:
@@ -159,7 +160,7 @@ def published_only(
     timed: dict[Problem, dict[str, list[str]]],
     statements: dict[tuple[str, str, str], Statement],
 ) -> list[dict[str, str]]:
-    """The lines of what workbooks time and no list has, in no set."""
+    """The lines of problems that workbooks time and no list contains; they belong to no set."""
     known = ids_of(listed)
     return [
         line_of(
@@ -181,7 +182,7 @@ def line_of(
     notes: list[str],
     statements: dict[tuple[str, str, str], Statement],
 ) -> dict[str, str]:
-    """The line of one problem, on which the sets spend so many rows."""
+    """The line of one problem. `rows` has the number of its rows in the list of each set."""
     aliases, slip_notes = slips(problem)
     applications, workbooks, doubts = describe(problem, aliases, rows, statements)
     missing = [] if applications else [NO_APPLICATION]
@@ -199,13 +200,13 @@ def line_of(
 
 
 def ids_of(lines: list[dict[str, str]]) -> set[str]:
-    """Every id that finds one of the lines."""
+    """Every id and every alias of the lines."""
     aliases = {alias for line in lines for alias in line["aliases"].split(SEPARATOR)}
     return {line["id"] for line in lines} | aliases
 
 
 def read_list(family: str, path: Path) -> Iterator[tuple[Problem, str]]:
-    """Every row of a published list, and the set that it belongs to.
+    """Every row of a published list, and the set of the row.
 
     The all-reduce list names no set; DeepBench publishes all-reduce with training.
     """
@@ -217,9 +218,9 @@ def read_list(family: str, path: Path) -> Iterator[tuple[Problem, str]]:
 
 
 def slips(problem: Problem) -> tuple[list[str], list[str]]:
-    """Ids under which the sheets misprint a problem, and the notes that say so.
+    """Ids under which the sheets misprint a problem, and notes about the misprints.
 
-    The lists hold what the programs ran; a sheet's figure belongs to that, whatever it prints.
+    The lists hold the sizes that the programs ran, so a sheet's time belongs to those sizes.
     """
     for slip in SLIPS:
         if fullmatch(slip.ran, problem.id):
@@ -233,10 +234,10 @@ def describe(
     rows: dict[str, int],
     statements: dict[tuple[str, str, str], Statement],
 ) -> tuple[list[str], list[str], list[str]]:
-    """Applications of a problem, the workbooks that state them, notes on what disagrees.
+    """Applications of a problem, the workbooks that state them, and notes on contradictions.
 
-    The training lists answer for the training set, the inference lists for the others; only
-    a problem that its own kind does not know is looked up in the other.
+    Training workbooks are used for the training set, inference workbooks for the others. A problem
+    that the workbooks of its own kind lack is looked up in those of the other kind.
     """
     kinds = list(dict.fromkeys(kind_of_set(name) for name in SETS if rows[name]))
     names = [problem.id, *aliases]
@@ -292,9 +293,9 @@ def read_workbook(path: Path) -> dict[tuple[str, str, str], Statement]:
 
 
 def read_timed(folder: Path) -> dict[Problem, dict[str, list[str]]]:
-    """The problems that result workbooks time, with the days on which each workbook did.
+    """The problems that result workbooks time, with the days of these times in each workbook.
 
-    A size whose printed FLOPS do not fit its time is not taken for one that was run.
+    A size whose printed FLOPS contradict its time is left out: it is not the one that was run.
     """
     found: dict[Problem, dict[str, list[str]]] = {}
     for path in sorted(folder.glob("*.xlsx")):
@@ -316,12 +317,12 @@ def spans(workbooks: dict[str, list[str]]) -> str:
 
 
 def read_sheets(path: Path) -> Iterator[tuple[Problem, str, set[str]]]:
-    """Every kernel of every sheet for which a source is stated: problem, source, platforms."""
+    """Every kernel with a stated source in any sheet: problem, source, platforms."""
     # Only this script needs openpyxl, which is in the `tables` extra.
     from openpyxl import load_workbook
 
     with warnings.catch_warnings():
-        # Drawings and the like, which openpyxl cannot keep and no reader here needs.
+        # Drawings and the like, which openpyxl cannot keep; the script does not need them.
         warnings.simplefilter("ignore", UserWarning)
         book = load_workbook(path, data_only=True)
     for sheet in book.worksheets:
@@ -336,10 +337,10 @@ def read_sheets(path: Path) -> Iterator[tuple[Problem, str, set[str]]]:
 
 
 def find_headers(about: Section, cells: tuple[object, ...]) -> list[str | None] | None:
-    """The field that each column holds, or None when this is no header row.
+    """The field in each column, or None if this is no header row.
 
-    A header row names every size. Result sheets left the `Source` header out but kept the
-    column, between the section's title and the first size: there it goes by that place.
+    A header row names every size. Result sheets have the `Source` column without its header,
+    between the section's title and the first size, and it is recognised by that place.
     """
     headers = [header_field(about.family, cell) for cell in cells]
     sizes = required(about)
@@ -352,7 +353,7 @@ def find_headers(about: Section, cells: tuple[object, ...]) -> list[str | None] 
 
 
 def header_field(family: str, header: object) -> str | None:
-    """The field that a column holds: a size of the family, source, platform, or None."""
+    """The field in a column: a size of the family, source, platform, or None."""
     words, _ = words_and_unit(header)
     return words if words in ("source", "platform") else SIZES[family].get(words)
 
@@ -360,7 +361,7 @@ def header_field(family: str, header: object) -> str | None:
 def read_kernel(
     about: Section, headers: list[str | None], cells: tuple[object, ...]
 ) -> Iterator[tuple[Problem, str, set[str]]]:
-    """The kernel of one row, nothing when the row is not a kernel with a source."""
+    """The kernel of one row; none if the row is not a kernel with a source."""
     found = {name: cell for name, cell in zip(headers, cells, strict=False) if name}
     application = " ".join(str(found.pop("source") or "").split())
     platforms = set(filter(None, str(found.pop("platform", None) or "").split("/")))
@@ -372,7 +373,7 @@ def read_kernel(
 
 
 def value(cell: str) -> bool | int | float | str:
-    """The number, truth value (a transpose may be N or T) or text that a cell holds."""
+    """The value of a cell: a number, a truth value (also N or T of a transpose) or a text."""
     truths = {"true": True, "false": False, "T": True, "N": False}
     if cell in truths:
         return truths[cell]
@@ -384,17 +385,17 @@ def value(cell: str) -> bool | int | float | str:
 
 
 def plausible(size: bool | int | float | str) -> bool:
-    """Whether a cell held a size at all: a repeated header or an empty cell did not."""
+    """Whether a cell held a size, unlike a repeated header or an empty cell."""
     return not isinstance(size, str)
 
 
 def text(value: bool | int | float | str) -> str:
-    """How the tables write a value."""
+    """A value as the tables write it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def write(path: Path, lines: list[dict[str, str]]) -> None:
-    """Write the lines as CSV with the first one's columns."""
+    """Write the lines as CSV, with the columns of the first line."""
     cells = ([line.get(column) for column in lines[0]] for line in lines)
     atomic.write_text(path, csv_text([lines[0], *cells]))
 

@@ -1,7 +1,7 @@
-"""results/README.md: which results are committed, by machine, framework and precision.
+"""Write results/README.md: the committed results by machine, framework and precision.
 
 python scripts/make_results_inventory.py           writes the page
-python scripts/make_results_inventory.py --check   exits with 1 where the page is not up to date
+python scripts/make_results_inventory.py --check   exits with 1 if the page is not up to date
 """
 
 import json
@@ -62,7 +62,7 @@ was read.
 
 
 def committed_machines() -> list[str]:
-    """Return the machines whose results are in the repository, not those only measured here."""
+    """Return the machines whose results are committed to the repository."""
     command = ["git", "ls-files", "--", "*/machine.json"]
     listed = subprocess.run(command, cwd=RESULTS, capture_output=True, text=True, check=True)
     committed = {Path(line).parent.name for line in listed.stdout.splitlines()}
@@ -126,7 +126,7 @@ def _groups(found: Iterable[Point], key: Callable[[Point], Any]) -> list[tuple[A
 
 
 def _span(names: list[str]) -> str:
-    """Return how many different ones there are, in the order given, with the first and last."""
+    """Return the number of different names, with the first and the last in the given order."""
     different = list(dict.fromkeys(names))
     if len(different) == 1:
         return different[0]

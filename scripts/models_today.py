@@ -1,4 +1,4 @@
-"""Batches of the networks of today, as lines of deepbench_ops/problems/model.csv."""
+"""Batches of today's networks, as lines of deepbench_ops/problems/model.csv."""
 
 from deepbench_ops.models.catalogue import NETWORKS
 from deepbench_ops.problems.model import Model
@@ -10,7 +10,7 @@ TODAY = {
     "qwen3_30b_a3b_layer_128": ((1,), (4,), ("forward",)),
     "vit_b16": ((1, 8), (32,), ("forward", "training_step")),
 }
-"""Networks of today: batches in the set modern, those in modern_full, and operations timed."""
+"""Today's networks: batches in the set modern, batches in modern_full, timed operations."""
 
 _LLAMA, _LLAMA_SIZES = "Llama 3.2 1B", "meta-llama/Llama-3.2-1B config.json"
 APPLICATIONS = {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A picture of a published page, for the README: headless Chromium, network cut off.
+"""Take a picture of a published page for the README, with headless Chromium and no network.
 
     python scripts/screenshot.py html docs/images/start.png --height 1100
     python scripts/screenshot.py html docs/images/roofline.png --at .answers \\
@@ -30,13 +30,17 @@ COLOURS = 255
 
 
 def chromium() -> str | None:
-    """The path of an installed Chromium or Chrome; None where there is none."""
+    """The path of an installed Chromium or Chrome; None if there is none."""
     names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
     return next((path for path in map(shutil.which, names) if path), None)
 
 
 def take(folder: Path, address: str, picture: Path, height: int, at: str) -> None:
-    """Write `picture`: the page at `address` in the folder, 1280 pixels wide, or a part of it."""
+    """Write a picture, 1280 pixels wide, of a page or of a part of it.
+
+    folder: published pages. address: of the page in the folder. height: pixels. at: CSS selector of
+    the part, "" for the whole page.
+    """
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

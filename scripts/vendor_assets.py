@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Fetch the page libraries again, so that no one has to trust the copies in the repository.
+"""Fetch the libraries of the pages again, to verify the copies in the repository.
 
 The names, versions and sha256 sums are in deepbench_ops/pages/assets/manifest.json; npm fetches
-the packages from whatever registry it is set up with. A file whose sum differs stops the script
+the packages from the registry that it is set up for. A file whose sum differs stops the script
 before anything is written. THIRD_PARTY.md is written from the same manifest.
 """
 
@@ -22,7 +22,7 @@ ASSETS = Path(__file__).resolve().parent.parent / "deepbench_ops" / "pages" / "a
 
 
 def fetch(name: str, version: str, folder: Path) -> Path:
-    """The tarball of one package, fetched into `folder` by npm."""
+    """Fetch the tarball of one package into `folder` with npm, and return its path."""
     npm = shutil.which("npm")
     if npm is None:
         raise SystemExit("npm is not installed: it fetches the page libraries by name and version")
@@ -40,7 +40,7 @@ def fetch(name: str, version: str, folder: Path) -> Path:
 
 
 def checked_files(package: dict[str, Any], tarball: Path) -> dict[str, bytes]:
-    """The listed files of one package, by the path under which the pages keep them."""
+    """The listed files of one package, by their path in the assets of the pages."""
     label = f"{package['name']}-{package['version']}"
     files = {}
     with tarfile.open(tarball) as tar:
@@ -62,7 +62,7 @@ def checked_files(package: dict[str, Any], tarball: Path) -> dict[str, bytes]:
 
 
 def third_party(packages: list[dict[str, Any]]) -> str:
-    """THIRD_PARTY.md: what is brought along, under which licence, from where."""
+    """The text of THIRD_PARTY.md: the libraries with their licences and sources."""
     lines = [
         "# Libraries brought along for the published pages",
         "",

@@ -1,4 +1,4 @@
-"""Pages that scripts write, and the check that they are up to date."""
+"""Pages that scripts write, and the check whether they are up to date."""
 
 import argparse
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def write_or_check(path: Path, page: Callable[[], str], script: str) -> None:
-    """Write a page; with --check on the command line, compare it and exit with 1 if it is old.
+    """Write a page; with --check on the command line, exit with 1 if it is not up to date.
 
     path: of the page. page: returns its text. script: the command that writes it.
     """

@@ -1,4 +1,4 @@
-"""Fragments, the parts after #, in addresses of our own pages."""
+"""Fragments, the parts after #, in addresses of this project's own pages."""
 
 from __future__ import annotations
 

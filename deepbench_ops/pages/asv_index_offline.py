@@ -1,8 +1,8 @@
-"""asv's index.html, rewritten so that it loads nothing from elsewhere.
+"""asv's index.html, rewritten so that it loads nothing from other servers.
 
-asv names its ten libraries by address and integrity sum. The manifest of our copies lists the same
-ten sums. A difference means that asv changed its page: publishing then stops, since the page would
-be blank without internet.
+asv names its ten libraries by address and integrity sum. The manifest of the copies lists the same
+ten sums. A difference means that asv has changed its page. Publishing then stops, because the page
+would be blank without internet.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _INLINE = re.compile(r"[ \t]*<script\b[^>]*>[^<]*js_load_failure[^<]*</script>\s
 
 
 class PagesError(DeepbenchError):
-    """asv's page is not as this version of asv writes it, so the pages cannot be completed."""
+    """asv's page has an unknown form, so the pages cannot be completed."""
 
 
 def localised(page: str) -> str:
-    """`page` with every library loaded from html/vendor.
+    """Return `page` with every library loaded from html/vendor.
 
-    Raises PagesError where the page names a library that has no copy, or lacks one that has.
+    Raises PagesError if the page names a library without a copy, or does not name one with a copy.
     """
     page, found = _INLINE.subn("", page)
     if found != 1:
@@ -66,9 +66,9 @@ def localised(page: str) -> str:
 
 
 def extended(page: str, project: str, releases: bool) -> str:
-    """`page` with our policy, script, style and footer.
+    """Return `page` with the content security policy, script, style and footer of this project.
 
-    releases: whether commits are releases, whose names then replace hashes.
+    releases: whether commits are releases; if so, their names replace hashes.
     """
     head = render("asv_head.html", releases=releases)
     footer = render("asv_footer.html", project=project)
@@ -88,9 +88,9 @@ def extended(page: str, project: str, releases: bool) -> str:
 
 
 def with_own_pages(page: str) -> str:
-    """`page` with links to our own pages in asv's navigation.
+    """Return `page` with links to this project's pages in asv's navigation.
 
-    Raises PagesError for an unknown navigation.
+    Raises PagesError if the navigation has an unknown form.
     """
     entry = '<li id="nav-li-regressions"><a href="#/regressions">Regressions</a></li>'
     if page.count(entry) != 1:
@@ -102,9 +102,9 @@ def with_own_pages(page: str) -> str:
 
 
 def write(html_dir: Path, project: str, releases: bool) -> None:
-    """Rewrite asv's page, and copy the libraries and our own files next to it.
+    """Rewrite asv's page, and copy the libraries and this project's files next to it.
 
-    Where commits are releases, index.html is our start page, and asv's page is benchmarks.html.
+    If commits are releases, index.html is this project's start page and benchmarks.html asv's page.
     """
     index = html_dir / START
     page = extended(localised(index.read_text("utf-8")), project, releases)

@@ -1,4 +1,4 @@
-"""All our own pages and their data, from the lines of all results."""
+"""All pages of this project and their data, made from the lines of all results."""
 
 from __future__ import annotations
 
@@ -32,9 +32,12 @@ from deepbench_ops.releases.release_table import Release
 
 
 class BuiltPages(NamedTuple):
-    """noise: of every line. problems: sentences about results that cannot be read.
-    damaged_files: those of them that make publishing fail. cache: to be written, which may be done
-    later."""
+    """Results of writing the pages.
+
+    noise: the noise of every line. problems: messages about results that cannot be read.
+    damaged_files: the problems that make publishing fail. cache: values to store; writing it may
+    wait.
+    """
 
     noise: NoiseByLine
     problems: list[str]
@@ -50,10 +53,10 @@ def build(
     cache_folder: Path,
     site_url: str = "",
 ) -> BuiltPages:
-    """Write all pages that are made from lines, and their data, into `folder`.
+    """Write all pages made from lines, and their data, into `folder`.
 
-    cache_folder: what an earlier publishing has computed from each machine's results.
-    site_url: address of the published site, "" where it is not configured.
+    cache_folder: values that an earlier publishing computed from each machine's results.
+    site_url: address of the published site; "" if it is not configured.
     """
     cache = MachineCache(cache_folder, repr(timeline), line_storage.encode, line_storage.decode)
     lines, machines, problems = machine_lines.read(results, timeline, cache)
@@ -83,8 +86,10 @@ def build(
 
 
 def _rounds(results: Path, machine: str) -> Shared:
-    """The rounds of a machine over several releases; none where a file of them is damaged, which is
-    among the problems already."""
+    """The rounds that measured several releases on a machine; none if their file is damaged.
+
+    A damaged file is among the problems already.
+    """
     try:
         return shared_rounds.load(results, machine)
     except DeepbenchError:

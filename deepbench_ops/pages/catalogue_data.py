@@ -19,8 +19,11 @@ from deepbench_ops.problems.precision import MIXED, multiplied
 from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.releases.release_table import Release
 
-STUDENT = 400
-"""Degrees of freedom up to which the pages have Student's quantile; above, they use the last."""
+STUDENT_DEGREES = 400
+"""Degrees of freedom up to which the pages have quantiles of Student's t-distribution.
+
+Above, the pages use the last quantile.
+"""
 
 
 def content(
@@ -30,8 +33,8 @@ def content(
     grouped: Mapping[tuple[str, str], Sequence[Line]],
     problems: Sequence[str],
 ) -> dict[str, Any]:
-    """The catalogue. Machines without results are in it as well, without families."""
-    quantiles = stdtrit(range(1, STUDENT + 1), (1 + CONFIDENCE) / 2)
+    """The catalogue. Machines without results are listed too, without families."""
+    quantiles = stdtrit(range(1, STUDENT_DEGREES + 1), (1 + CONFIDENCE) / 2)
     by_machine: dict[str, dict[str, Sequence[Line]]] = defaultdict(dict)
     for (name, family), found in grouped.items():
         by_machine[name][family] = found
@@ -59,7 +62,7 @@ def content(
 
 
 def _publisher(machines: Sequence[MachineRecord]) -> str:
-    """Name of the machine that publishes; "" where it is not among `machines`."""
+    """Name of the machine on which this runs; "" if it is not among `machines`."""
     try:
         name = machine_entry.default_name()
     except DeepbenchError:
@@ -100,7 +103,7 @@ def _machine(
 
 
 def how_obtained(text: str) -> str:
-    """Source of a figure; of one that was not measured the first reason, without hints."""
+    """Source of a figure; for one that was not measured, the first reason, without hints."""
     if not text.startswith("not measured:"):
         return text
     reasons = text.removeprefix("not measured:").split(";")

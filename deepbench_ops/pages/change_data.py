@@ -57,7 +57,7 @@ def packages(release: Release) -> list[str]:
 def index_row(
     machine: str, framework: str, lines: Sequence[Line], places: Mapping[Release, int]
 ) -> dict[str, Any]:
-    """The releases of a framework on a machine, oldest first: place in the catalogue, number of
+    """The releases of a framework on a machine, oldest first: index in the catalogue, number of
     kernels, and numbers of slower and faster ones."""
     counts = Counter(places[point.release] for line in lines for point in line.points)
     shifts = [shift for line in lines for shift in changes_of(line)]
@@ -70,20 +70,20 @@ def index_row(
 
 
 def changes_of(line: Line) -> Sequence[Shift]:
-    """The changes of a line; none of published times and of lines that nothing is known about."""
+    """The changes of a line; none for published times and for lines without known noise."""
     return line.changes if line.measured and line.judgeable else ()
 
 
 def changes_by_machine(lines: Sequence[Line]) -> Elsewhere:
-    """The ratios of each change on the machines that have it."""
+    """The ratios of each change on the machines that show it."""
     found: dict[Hashable, dict[str, float]] = defaultdict(dict)
     for line in lines:
         for shift in changes_of(line):
-            found[_anywhere(shift)][shift.after.machine] = rounded(shift.change.ratio, 3)
+            found[_change_key(shift)][shift.after.machine] = rounded(shift.change.ratio, 3)
     return found
 
 
-def _anywhere(shift: Shift) -> Hashable:
+def _change_key(shift: Shift) -> Hashable:
     before, after = shift.before.release.hash, shift.after.release.hash
     return before, after, shift.slower, shift.after.kernel
 
@@ -91,8 +91,10 @@ def _anywhere(shift: Shift) -> Hashable:
 def kernels(
     lines: Sequence[Line], places: Mapping[Release, int], everywhere: Elsewhere
 ) -> dict[str, Any]:
-    """The kernels of a framework on a machine; problems, implementations and ensembles are named
-    by their places in lists."""
+    """The kernels of a framework on a machine.
+
+    Kernels name problems, implementations and ensembles by their indices in lists.
+    """
     problems: dict[tuple[str, str, str], int] = {}
     implementations: dict[str, int] = {"": 0}
     ensembles: dict[tuple[str, str], int] = {}
@@ -147,9 +149,13 @@ def _relative(
 
 
 def evidence(line: Line, places: Mapping[Release, int], everywhere: Elsewhere) -> dict[str, Any]:
-    """Verdicts on the steps of a line: `judged`, where changes along it differ from noise;
-    `changes`, each as place, ratio, low, high and other machines; `steps`, those that shared rounds
-    have judged."""
+    """Verdicts on the changes of a line, as fields of a data file.
+
+    - `judged`: present if the line is long enough to distinguish changes from noise;
+    - `changes`: index of the release, ratio, low and high of each change, and the other machines
+      that show it;
+    - `steps`: the changes between two releases that shared rounds have judged.
+    """
     if not line.measured:
         return {}
     found: dict[str, Any] = {"judged": True} if line.long_enough else {}
@@ -159,7 +165,7 @@ def evidence(line: Line, places: Mapping[Release, int], everywhere: Elsewhere) -
             *(rounded(each, 4) for each in _interval(shift)),
             sorted(
                 [machine, ratio]
-                for machine, ratio in everywhere[_anywhere(shift)].items()
+                for machine, ratio in everywhere[_change_key(shift)].items()
                 if machine != shift.after.machine
             ),
         ]

@@ -1,6 +1,6 @@
-"""changes.atom: an Atom feed (RFC 4287) of what became slower or faster.
+"""changes.atom: an Atom feed (RFC 4287) of the changes in speed.
 
-A feed needs absolute addresses, so only sites whose address is configured (`site_url`) have one.
+A feed needs absolute addresses, so it is only written if `site_url` is configured.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from deepbench_ops.pages.verdict_page import row
 from deepbench_ops.storage import atomic
 
 FILE = "changes.atom"
-MOST = 100
-"""Changes in the feed, the newest releases first."""
-KERNELS = 20
-"""Kernels that an entry lists."""
+ENTRIES = 100
+"""Largest number of changes in the feed, the newest releases first."""
+KERNELS_PER_ENTRY = 20
+"""Largest number of kernels that an entry lists."""
 NEVER = date(1970, 1, 1)
 """Day of a feed without entries."""
 NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
@@ -36,8 +36,8 @@ def write(html_dir: Path, project: str, site_url: str, causes: Sequence[Cause]) 
 
 def feed(project: str, site_url: str, causes: Sequence[Cause]) -> str:
     """XML of the feed; `site_url` ends with a slash."""
-    entries = [_entry(cause, site_url) for cause in causes[:MOST]]
-    newest = max((cause.after.date for cause in causes[:MOST]), default=NEVER)
+    entries = [_entry(cause, site_url) for cause in causes[:ENTRIES]]
+    newest = max((cause.after.date for cause in causes[:ENTRIES]), default=NEVER)
     text = render(
         FILE, project=project, site_url=site_url, file=FILE, updated=_day(newest), entries=entries
     )
@@ -49,13 +49,13 @@ def _entry(cause: Cause, site_url: str) -> dict[str, Any]:
     address = urlencode({"release": cause.after.name, "machine": cause.machine})
     what = shown["summary"] or "{benchmark} {name}".format(**shown["kernels"][0])
     return {
-        "id": f"{site_url}{FILE}#{_digest(cause)}",
+        "id": f"{site_url}{FILE}#{_identifier(cause)}",
         "title": f"{shown['release']}: {shown['ratio_text']}, {what} on {cause.machine}",
         "updated": _day(cause.after.date),
         "page": f"{site_url}release.html#{address}",
         "before": shown["before"],
-        "kernels": shown["kernels"][:KERNELS],
-        "further": max(0, len(shown["kernels"]) - KERNELS),
+        "kernels": shown["kernels"][:KERNELS_PER_ENTRY],
+        "further": max(0, len(shown["kernels"]) - KERNELS_PER_ENTRY),
         "command": shlex.join(
             ["deepbench", "verdict", "--machine", cause.machine, "--release", cause.after.name]
         )
@@ -67,8 +67,8 @@ def _day(day: date) -> str:
     return f"{day.isoformat()}T00:00:00Z"
 
 
-def _digest(cause: Cause) -> str:
-    """The change for readers of the feed: equal from one publishing to the next."""
+def _identifier(cause: Cause) -> str:
+    """An identifier of a change, the same in every publishing."""
     ends = cause.before.hash, cause.after.hash
     key = "\n".join([cause.machine, *ends, str(cause.slower), cause.name])
     return hashlib.sha1(key.encode()).hexdigest()[:16]

@@ -1,9 +1,10 @@
 """The pages' data in a form that a browser can read from a disk.
 
-A page opened as file:// may not fetch JSON, but may load scripts. So every JSON file of the site
-gets a script next to it, `index.json.js` next to `index.json`, which hands the same bytes to
-data.js. The bytes are gzipped, and in base64 to be text: the copies take about a third of the
-size of the JSON files, and a page loads only those it shows. Web servers still serve the JSON.
+A page opened as file:// must not fetch JSON, but may load scripts. So every JSON file of the site
+has a script next to it, such as `index.json.js` for `index.json`, which passes the same bytes to
+data.js. The bytes are gzipped and encoded in base64, which takes about a third of the size of the
+JSON files. A page loads only the scripts with the data that it shows. Pages on a web server read
+the JSON files.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from deepbench_ops.storage import atomic
 
 
 def strict_json(text: str) -> str:
-    """`text` as strict JSON: NaN and the infinities become null.
+    """Return `text` as strict JSON: NaN and the infinities become null.
 
     Text without such tokens is returned unchanged.
     """
@@ -35,14 +36,17 @@ def strict_json(text: str) -> str:
 
 
 def script_of(text: str) -> str:
-    """The script that holds `text`: one call with gzipped base64, the same bytes on every run."""
+    """Return the script that holds `text`: one call with gzipped base64, reproducible to the
+    byte."""
     content = base64.b64encode(gzip.compress(text.encode("utf-8"), compresslevel=6, mtime=0))
     return f'deepbench.receive("{content.decode("ascii")}");\n'
 
 
 def write(html_dir: Path) -> None:
-    """Make every JSON file below `html_dir` strict and write its script, unless the script there is
-    not older than the file."""
+    """Make every JSON file below `html_dir` strict and write its script.
+
+    Files whose script is not older than themselves are left as they are.
+    """
     with ThreadPoolExecutor() as threads:  # compression releases Python's lock
         list(threads.map(_write, filter(_is_new, html_dir.rglob("*.json"))))
 

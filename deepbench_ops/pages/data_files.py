@@ -1,4 +1,4 @@
-"""Data files of our own pages: data/*.js, each a text that `data_encoding` packs."""
+"""Data files of this project's pages: data/*.js, encoded by `data_encoding`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FOLDER = "data"
 
 
 def machine_key(machine: str) -> str:
-    """A machine in addresses and file names, since its name may hold any character."""
+    """Name of a machine in addresses and file names; its own name may hold any character."""
     return hashlib.sha1(machine.encode()).hexdigest()[:10]
 
 
@@ -26,5 +26,5 @@ def write_data(path: Path, content: Any) -> None:
 
 
 def rounded(value: float, digits: int) -> float:
-    """`value` to that many significant digits."""
+    """Return `value` rounded to `digits` significant digits."""
     return float(f"{value:.{digits}g}")

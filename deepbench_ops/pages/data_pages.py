@@ -1,4 +1,4 @@
-"""The pages that read data files, and the scripts and styles of all our own pages."""
+"""The pages that read data files, and the scripts and styles of all pages of this project."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMES = ("index", "machine", "operations", "timeline", "compare", "models", "rel
 
 
 def copy_scripts(html_dir: Path) -> None:
-    """Copy the scripts and styles of our own pages to html_dir/site."""
+    """Copy the scripts and styles of this project's pages to html_dir/site."""
     folder = html_dir / "site"
     folder.mkdir(parents=True, exist_ok=True)
     for path in SCRIPTS.iterdir():

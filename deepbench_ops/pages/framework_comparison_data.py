@@ -1,6 +1,6 @@
-"""data/contests/MACHINE: the kernels of a machine that several frameworks have measured.
+"""data/contests/MACHINE: the kernels that several frameworks have measured on a machine.
 
-data/frameworks: the matrix of each machine, whose cells name kernels by their places in that list.
+data/frameworks: the matrix of each machine. Its cells name kernels by their index in that list.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def write(
     by_machine: Mapping[str, Sequence[Contest]],
     shared: Mapping[str, Shared] = MappingProxyType({}),
 ) -> None:
-    """Write the data file of each machine, and the one with the matrices of all.
+    """Write the data file of each machine, and the file with the matrices of all machines.
 
     shared: rounds that measured several releases together, by machine.
     """
@@ -50,7 +50,7 @@ def _versions(found: Sequence[Contest]) -> dict[str, list[str]]:
 
 
 def _row(row: Row) -> dict[str, Any]:
-    """A row of a matrix; lists of kernels are those of `common` where they are left out."""
+    """A row of a matrix; a list of kernels that is left out equals `common`."""
     common = row.cells[row.fastest].kernels
     return {
         "family": row.family,
@@ -71,7 +71,7 @@ def _row(row: Row) -> dict[str, Any]:
 
 
 def section(contest: Contest) -> tuple[str, str, str]:
-    """Family, operation and precision: the section of the page that shows a kernel."""
+    """Family, operation and precision, which name the section of the page that shows a kernel."""
     return contest.kernel.family, contest.kernel.operation, contest.kernel.precision
 
 
@@ -101,14 +101,16 @@ def content(found: Sequence[Contest]) -> list[dict[str, Any]]:
 
 
 def _title(point: Point) -> dict[str, str]:
-    """The readable name of the problem, where it has one."""
+    """The readable name of the problem, if it has one."""
     title = point.problem.title
     return {} if title == point.problem_id else {"title": title}
 
 
 def _time(point: Point) -> list[Any]:
-    """Framework, release, version, day, seconds, and either both ends of the interval or the
-    reason why there is none."""
+    """Framework, release, version, day, seconds, and both ends of the interval.
+
+    Instead of an interval that is missing, the last field says why.
+    """
     release = point.release
     known = [release.framework, release.name, release.version, release.date.isoformat()]
     interval = (

@@ -1,4 +1,4 @@
-"""frameworks.html: the frameworks of each machine next to each other, kernel by kernel."""
+"""frameworks.html: a comparison of the frameworks on each machine, kernel by kernel."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def write(
     shared: Mapping[str, Shared] = MappingProxyType({}),
     site_url: str = "",
 ) -> None:
-    """Write html_dir/frameworks.html and its data, from `contests_by_machine` and the same rounds.
+    """Write html_dir/frameworks.html and its data.
+
+    by_machine: the result of `contests_by_machine` for the same rounds.
 
     shared: rounds that measured several releases together, by machine.
     """
@@ -40,7 +42,7 @@ def write(
 def contests_by_machine(
     lines: Iterable[Line], shared: Mapping[str, Shared] = MappingProxyType({})
 ) -> dict[str, list[Contest]]:
-    """Kernels that several frameworks have, by machine, in the order of the page's sections.
+    """Kernels measured with several frameworks, by machine, in the order of the page's sections.
 
     shared: rounds that measured several releases together, by machine.
     """
@@ -69,7 +71,10 @@ def page(project: str, by_machine: Mapping[str, Sequence[Contest]], site_url: st
 
 
 def _machine(machine: str, found: Sequence[Contest]) -> dict[str, Any]:
-    """Wins of each framework by family, and a section per family, operation and precision."""
+    """Number of kernels at which each framework is fastest, by family, and the sections.
+
+    There is a section for each family, operation and precision.
+    """
     frameworks = sorted({point.release.framework for contest in found for point in contest.points})
     return {
         "name": machine,

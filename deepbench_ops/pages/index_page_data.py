@@ -20,8 +20,8 @@ from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.problems.selections import select
 from deepbench_ops.releases.release_table import Release
 
-LATEST = 12
-"""Changes that the start page shows."""
+SHOWN_CHANGES = 12
+"""Largest number of changes on the start page."""
 
 
 def content(
@@ -34,7 +34,7 @@ def content(
 ) -> dict[str, Any]:
     """Figures of each machine, framework and family, and the latest changes.
 
-    matrices: by machine, its frameworks at each family.
+    matrices: by machine, the comparison of its frameworks for each family.
     """
     headline = select("headline")
     profiles = {machine.name: machine.profile for machine in machines}
@@ -69,7 +69,7 @@ def content(
         "changes": len(causes),
         "several": len(several),
         "judged": sum(line.judgeable for line in several),
-        "latest": [change(cause, places, courses) for cause in causes[:LATEST]],
+        "latest": [change(cause, places, courses) for cause in causes[:SHOWN_CHANGES]],
         "fastest": [_ranking(each) for each in rankings(lines, profiles)],
         "ratios": {
             machine: [_ratios(row) for row in rows] for machine, rows in matrices.items() if rows
@@ -78,7 +78,7 @@ def content(
 
 
 def _ranking(ranking: Ranking) -> dict[str, Any]:
-    """A ranking; of each machine what `deepbench_ops.analysis.ranking.Rank` has."""
+    """A ranking, with the fields of `deepbench_ops.analysis.ranking.Rank` for each machine."""
     return {
         "family": ranking.family,
         "precision": ranking.precision,
@@ -101,8 +101,11 @@ def _ranking(ranking: Ranking) -> dict[str, Any]:
 
 
 def _ratios(row: Row) -> dict[str, Any]:
-    """A row of the matrix: by framework its ratio to the fastest, on how many kernels, and whether
-    the ratio is more than noise; of the fastest, whether it is ahead of all others."""
+    """A row of the matrix.
+
+    By framework: its ratio to the fastest, the number of kernels compared, and whether the ratio is
+    more than noise. For the fastest framework: whether it is faster than all others beyond noise.
+    """
     return {
         "family": row.family,
         "precision": row.precision,
@@ -119,7 +122,7 @@ def _ratios(row: Row) -> dict[str, Any]:
 
 
 def change(cause: Cause, places: Mapping[Release, int], courses: Courses) -> dict[str, Any]:
-    """A change with its kernels, largest ratio first, and their course over the releases."""
+    """A change with its kernels, largest ratio first, and their times over the releases."""
     course = courses.of(cause)
     return {
         "machine": cause.machine,
@@ -145,7 +148,7 @@ def change(cause: Cause, places: Mapping[Release, int], courses: Courses) -> dic
 
 
 def _span(cause: Cause) -> list[float]:
-    """The interval of 99 % of a single kernel's ratio, of several kernels their range."""
+    """The 99 % interval of a single kernel's ratio; the range of several kernels' ratios."""
     if len(cause.shifts) == 1:
         only = cause.shifts[0].change
         ends = (only.low, only.high)

@@ -1,7 +1,7 @@
 """data/kernels/MACHINE/FRAMEWORK: every kernel with its newest time, for the page of a machine.
 
-The files of lines hold all releases of a family with their notes; a page that shows all families
-of a machine would read megabytes of them.
+The files of lines hold all releases of a family with their notes. A page that shows all families
+of a machine would have to read megabytes.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from deepbench_ops.machine.profile import Profile
 from deepbench_ops.pages import line_data, speed_data
 from deepbench_ops.releases.release_table import Release
 
-LATER = ("notes", "judged", "changes")
-"""Fields of lines that are read with the line, when a row of the table is opened."""
+DETAIL_FIELDS = ("notes", "judged", "changes")
+"""Fields that are left out here: the page reads them when the reader opens a row."""
 
 
 def by_framework(
@@ -27,10 +27,11 @@ def by_framework(
     profile: Profile | None,
     places: Mapping[Release, int],
 ) -> dict[str, dict[str, Any]]:
-    """By framework the families, each with problems and lines as `line_data` has them, less what
-    is not of the newest time; and the speed of all frameworks over their releases.
+    """By framework its families, and the speed of all frameworks over their releases.
 
-    lines, speeds: of one machine.
+    A family has problems and lines as in `line_data`, but only the newest time of each line.
+
+    lines, speeds: those of one machine.
     """
     groups: dict[str, dict[str, list[Line]]] = defaultdict(lambda: defaultdict(list))
     for line in lines:
@@ -54,7 +55,7 @@ def _newest(
 ) -> dict[str, Any]:
     found = line_data.content([_last_point(line) for line in lines], profile, places)
     for fields in found["lines"]:
-        for name in LATER:
+        for name in DETAIL_FIELDS:
             fields.pop(name, None)
     return {"problems": found["problems"], "lines": found["lines"]}
 

@@ -20,8 +20,10 @@ Notes = tuple[tuple[str, str], ...]
 def content(
     lines: Sequence[Line], profile: Profile | None, places: Mapping[Release, int]
 ) -> dict[str, Any]:
-    """The problems and the notes of a family, each once, and its lines, which name both by their
-    places in these lists."""
+    """The problems and the notes of a family, each once, and its lines.
+
+    Lines name problems and notes by their index in these lists.
+    """
     problems: dict[str, int] = {}
     notes: dict[Notes, int] = {}
     described_lines: list[dict[str, Any]] = []
@@ -44,7 +46,7 @@ def content(
 
 
 def problem_fields(problem: Problem) -> list[Any]:
-    """Id, application, items and note of a problem; its title where it has one."""
+    """Id, application, items and note of a problem, and its title if it has one."""
     title = [problem.title] if problem.title != problem.id else []
     return [problem.id, problem.application, problem.items, problem.note, *title]
 
@@ -52,7 +54,7 @@ def problem_fields(problem: Problem) -> list[Any]:
 def line_fields(
     line: Line, problem: int, profile: Profile | None, places: Mapping[Release, int]
 ) -> dict[str, Any]:
-    """The fields of one line; `problem` is the place of its problem in the family's list."""
+    """The fields of one line; `problem` is the index of its problem in the family's list."""
     point = line.points[-1]
     highest = roof(profile, point)
     fields: dict[str, Any] = {

@@ -26,7 +26,7 @@ RELEASE, ENSEMBLE = (Point._fields.index(name) for name in ("release", "ensemble
 
 
 def encode(found: MachineLines) -> dict[str, Any]:
-    """The lines of a machine in JSON types, with their noise and changes where already computed."""
+    """The lines of a machine in JSON types, with their noise and changes if already computed."""
     lines, machine, problems = found
     releases = {point.release.hash: point.release for line in lines for point in line.points}
     releases |= {stack.release.hash: stack.release for stack in machine.stacks}
@@ -59,7 +59,7 @@ def encode(found: MachineLines) -> dict[str, Any]:
 
 
 def _row(point: Point, release: int) -> tuple[Any, ...]:
-    """The fields of a point in JSON types; `release` is the place of its release."""
+    """The fields of a point in JSON types; `release` is the index of its release."""
     plain = point._replace(ensemble=None)
     origin = None if point.ensemble is None else tuple(point.ensemble)
     return (
@@ -76,7 +76,7 @@ def _profile(known: Profile) -> dict[str, Any]:
 
 
 def _computed(line: Line) -> dict[str, Any]:
-    """The noise and the changes of a line, where already computed."""
+    """The noise and the changes of a line, if already computed."""
     known = vars(line)
     found: dict[str, Any] = {"noise": known["noise"]} if "noise" in known else {}
     if "changes" in known:
@@ -87,7 +87,7 @@ def _computed(line: Line) -> dict[str, Any]:
 def decode(stored: Mapping[str, Any]) -> MachineLines:
     """The lines that `encode` stored.
 
-    Raises LookupError, TypeError, ValueError or AttributeError for anything else.
+    Raises LookupError, TypeError, ValueError or AttributeError for other JSON.
     """
     releases = [
         Release(**{**each, "date": date.fromisoformat(each["date"]), "pins": tuple(each["pins"])})
@@ -146,5 +146,5 @@ def _infinite(verdict: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _immutable(value: Any) -> Any:
-    """`value` with lists, also nested ones, as tuples."""
+    """Return `value` with all lists, also nested ones, converted to tuples."""
     return tuple(map(_immutable, value)) if isinstance(value, list) else value

@@ -21,9 +21,9 @@ Value = TypeVar("Value")
 class MachineCache(Generic[Value]):
     """Computed values, one file for each machine.
 
-    key: everything that the values depend on besides the machine's files and the code.
-    encode, decode: from a value to JSON types and back. `decode` raises LookupError, TypeError,
-    ValueError or AttributeError for JSON that is no such value.
+    key: everything else on which the values depend, apart from the machine's files and the code.
+    encode, decode: conversion of a value to JSON types and back. `decode` raises LookupError,
+    TypeError, ValueError or AttributeError for JSON that encodes no such value.
     """
 
     folder: Path
@@ -31,13 +31,15 @@ class MachineCache(Generic[Value]):
     encode: Callable[[Value], Any] = lambda value: value
     decode: Callable[[Any], Value] = lambda value: value
     used: set[str] = field(default_factory=set)
-    """File names of all machines that were asked for."""
+    """File names of all machines whose value was requested."""
     new: dict[str, tuple[str, Value]] = field(default_factory=dict)
     """New values by file name: digest of the inputs, and the value."""
 
     def value(self, machine: Path, compute: Callable[[], Value]) -> Value:
-        """The value of a machine's folder of results: from its file where that is valid, else from
-        `compute`."""
+        """Return the value of a machine's folder of results, from its file or from `compute`.
+
+        `compute` is called if there is no file with a valid value.
+        """
         name = hashlib.blake2b(machine.name.encode(), digest_size=8).hexdigest()
         digest = input_digest.of_machine(machine, self.key)
         self.used.add(name)
@@ -50,9 +52,9 @@ class MachineCache(Generic[Value]):
         return computed
 
     def write(self) -> None:
-        """Store the new values and remove the files of machines that were not asked for.
+        """Store the new values and remove the files of machines whose value was not requested.
 
-        A value is encoded only now, so that what was computed from it meanwhile is stored as well.
+        Values are encoded only now, so that properties computed in the meantime are stored too.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         for name, (digest, computed) in self.new.items():

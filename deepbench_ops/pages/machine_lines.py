@@ -22,16 +22,16 @@ from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import model_runs
 
 LEFT_OUT = "times are left out"
-"""Part of the sentence about times whose benchmark or parameters name no kernel."""
+"""Part of the message about times whose benchmark or parameters name no known kernel."""
 
 
 def read(
     results: Path, timeline: Sequence[Release], cache: MachineCache[MachineLines] | None = None
 ) -> tuple[list[Line], list[MachineRecord], list[str]]:
-    """All lines, also published ones and those of one release; the machines; the problems.
+    """Return all lines, the machines, and messages about unreadable results.
 
-    Problems are sentences about results that cannot be read; a machine with broken files is among
-    the machines, without lines. Machines in `cache` are not read again.
+    Published lines and lines of a single release are included. A machine with broken files is
+    listed without lines. Machines in `cache` are not read again.
     """
     lines: list[Line] = []
     machines: list[MachineRecord] = []
@@ -50,7 +50,7 @@ def _read_machine(results: Path, name: str, timeline: Sequence[Release]) -> Mach
     problems: list[str] = []
 
     def read_or(default: Any, reading: Callable[[], Any]) -> Any:
-        """The outcome of `reading`; where its file is broken, a problem and `default`."""
+        """Return the result of `reading`; for a broken file, add a problem and return `default`."""
         try:
             return reading()
         except DeepbenchError as reason:

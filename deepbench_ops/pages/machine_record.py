@@ -1,4 +1,4 @@
-"""Everything in results/ about a machine except its times."""
+"""All data in results/ about a machine, except its times."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ from deepbench_ops.pages.data_files import machine_key
 
 @dataclass(frozen=True)
 class MachineRecord:
-    """A machine's name, its entry in asv's form, its profile where there is one, the stored runs of
-    whole models, the software under each release, in the order of the releases, and who signed the
-    submissions of its results, in words, "" where they were not submitted."""
+    """A machine and the data about it.
+
+    The fields are its name, asv's description of it, its profile (None: there is none), the stored
+    runs of whole models, the software under each release in the order of the releases, and a text
+    that says who signed the submissions of its results ("" if they were not submitted).
+    """
 
     name: str
     entry: Mapping[str, str]
@@ -26,5 +29,5 @@ class MachineRecord:
 
     @property
     def key(self) -> str:
-        """The machine in addresses."""
+        """Name of the machine in addresses."""
         return machine_key(self.name)

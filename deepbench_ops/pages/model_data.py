@@ -30,8 +30,11 @@ SOURCES = {
 
 
 def content(machines: Sequence[MachineRecord], lines: Sequence[Line]) -> dict[str, Any]:
-    """The published tables, with a cell for each machine that has measured whole models; the
-    overhead of models over their operations; the stored runs of latency and scaling."""
+    """The published tables, the overhead of models over their operations, and the stored runs.
+
+    The tables have a cell for each machine that has measured whole models. The runs are those of
+    latency and of scaling.
+    """
     measured: dict[str, list[Point]] = defaultdict(list)
     for line in lines:
         for point in line.points:
@@ -75,6 +78,6 @@ def content(machines: Sequence[MachineRecord], lines: Sequence[Line]) -> dict[st
 
 
 def _page_fields(run: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The fields of a run that the page shows: percentiles only where there are enough batches."""
+    """The fields of a run that the page shows; percentiles only if there are enough batches."""
     fields = with_reasons(run) if run["kind"] == "latency" else run
     return {key: value for key, value in fields.items() if key != "conditions"}

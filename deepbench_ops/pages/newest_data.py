@@ -1,7 +1,7 @@
 """data/newest/MACHINE: the newest time of each kernel with each framework, for comparisons.
 
-The files of lines hold all releases with their intervals and notes; these are a quarter as large,
-so that a page can compare many machines.
+The files of lines hold all releases with their intervals and notes. The files here have a quarter
+of their size, so that a page can compare many machines.
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ from deepbench_ops.pages.data_files import rounded
 from deepbench_ops.releases.release_table import Release
 
 SHOWN = (*(each.name for each in CONDITIONS if each.name != "device"), SETTINGS)
-"""Conditions that are part of a kernel; a device belongs to its machine."""
+"""Conditions that distinguish kernels; a device belongs to its machine."""
 
 
 def content(
     lines: Iterable[Line], profile: Profile | None, places: Mapping[Release, int]
 ) -> dict[str, Any]:
-    """Kernels, and by framework and device rows of a kernel's place, the release's place, seconds
-    and the share of the roof (null where it is not known).
+    """Kernels, and by framework and device the newest steady time of each.
 
-    Of each kernel the newest steady time counts. lines: of one machine.
+    A row holds the index of a kernel, the index of a release, seconds, and the share of the
+    roofline (null if unknown).
+
+    lines: those of one machine.
     """
     newest: dict[tuple[str, str, tuple[Any, ...]], Point] = {}
     for line in lines:
@@ -49,8 +51,10 @@ def content(
 
 
 def _kernel(point: Point) -> tuple[Any, ...]:
-    """Family, set, operation, precision, problem, its title where it has one, ranks, conditions,
-    application."""
+    """Family, set, operation, precision, problem, title, ranks, conditions and application.
+
+    A problem without a title has none here.
+    """
     title = point.problem.title
     unusual = [point.unusual[name] for name in SHOWN if point.unusual.get(name)]
     return (

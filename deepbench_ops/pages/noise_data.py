@@ -1,7 +1,7 @@
 """noise.json: the noise of every line in asv's graphs.
 
-Noise is the spread of processes of one release, as a share of the time. A graph's file holds the
-lines of all parameters, in the order in which asv enumerates them.
+Noise is the spread between processes of one release, as a share of the time. The file of a graph
+holds the lines of all parameters, in the order in which asv enumerates them.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 FILE = "noise.json"
 
 GRAPH_PART = 3 + len(CONDITIONS)
-"""Number of texts at the beginning of a line's key that all lines of its graph share."""
+"""Number of texts at the beginning of a line's key that name its graph."""
 
 NoiseByLine = Mapping[tuple[str, ...], float]
 """The noise of each line, by benchmark, machine, framework, conditions and parameters."""
 
 
 def noise_by_line(lines: Iterable[Line]) -> NoiseByLine:
-    """The noise of every line whose noise is known."""
+    """The noise of every line for which it is known."""
     return {_key(line): line.noise for line in lines if not math.isnan(line.noise)}
 
 
 def write(html_dir: Path, noise: NoiseByLine, benchmarks: Mapping[str, Any], graphs: Any) -> None:
-    """Write html_dir/noise.json: noise by file of a graph and place of the line in it."""
+    """Write html_dir/noise.json: noise by file of a graph and index of the line in it."""
     by_graph: dict[tuple[str, ...], dict[tuple[str, ...], float]] = defaultdict(dict)
     for key, value in noise.items():
         by_graph[key[:GRAPH_PART]][key[GRAPH_PART:]] = value

@@ -1,4 +1,4 @@
-"""data/operations: every problem of the lists with its work and traffic."""
+"""data/operations: every problem of the lists with its FLOPs and bytes."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from deepbench_ops.problems.selections import operations
 def content(lines: Iterable[Line]) -> list[dict[str, Any]]:
     """The families in their order, each with its precisions and problems.
 
-    A problem has its FLOPs by operation, its bytes by precision of its family for each operation,
-    and the address of the timeline that shows it, null where it was not measured.
+    A problem has its FLOPs by operation, its bytes by operation and precision, and the address of
+    the timeline that shows it (null if it was not measured).
     """
     longest = longest_lines(lines)
     found = []

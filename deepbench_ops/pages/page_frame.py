@@ -1,4 +1,4 @@
-"""The frame of all our own pages: title, links to the other pages, theme, footer."""
+"""The frame of all pages of this project: title, links to the other pages, theme, footer."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ FURTHER = (
     ("releases.html", "All releases, and how to read these pages"),
     (BENCHMARKS, "asv's own pages"),
 )
-"""The same of the pages that the footer links to."""
+"""Files and names of the pages to which the footer links."""
 
 ASV_NAVIGATION = ((START, "Benchmarks"), ("releases.html", "Releases"))
-"""The same where commits are not releases: releases.html is the only page of our own there."""
+"""Files and names of pages if commits are not releases; only releases.html is not asv's."""
 
 
 def render_page(
@@ -46,8 +46,8 @@ def render_page(
 ) -> str:
     """HTML of the page `file`, from the template of that name; `project` is text.
 
-    site_url: address of the published site with a slash at its end; "" where it is not configured,
-    so that there is neither a feed nor a preview image.
+    site_url: address of the published site with a slash at its end; "" if it is not configured.
+    Then the page links to neither a feed nor a preview image.
     """
     conditions = [
         {"name": condition.name, "variable": condition.variable, "usual": condition.usual}

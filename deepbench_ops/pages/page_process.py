@@ -1,4 +1,4 @@
-"""Our own pages, written by a process of their own while asv reads results and makes graphs."""
+"""A process that writes this project's pages while asv reads results and makes graphs."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import temporary_folders as temporary
 
 FORKS = sys.platform == "linux"
-"""Whether this process can fork, so that the other one has all that is read already."""
+"""Whether this process can fork, so that the other one has all data that was read already."""
 
 
 @dataclass(frozen=True)
 class BuildReport:
-    """Report on the pages written: see `build.BuiltPages`, whose import takes long."""
+    """Report on the pages written, with fields of `build.BuiltPages`, whose import takes long."""
 
     noise: NoiseByLine
     problems: Sequence[str]
@@ -34,7 +34,7 @@ class BuildReport:
 
 
 class PageWriter:
-    """Writes the pages in another process, or in this one when the report is asked for."""
+    """Writer of the pages: in another process, or in this one when the report is requested."""
 
     def __init__(self, folder: Path, *inputs: Any) -> None:
         self._inputs = (folder, *inputs)
@@ -44,7 +44,7 @@ class PageWriter:
 
     @contextmanager
     def started(self) -> Iterator[None]:
-        """Have another process write the pages; it ends with the block at the latest."""
+        """Write the pages in another process, which ends with the block at the latest."""
         here, there = multiprocessing.Pipe(duplex=False)
         process = multiprocessing.get_context("fork").Process(
             target=_write_and_send, args=(there, *self._inputs), daemon=True
@@ -62,13 +62,16 @@ class PageWriter:
             here.close()
 
     def report(self) -> BuildReport:
-        """Wait until the pages are written. Raises the exception that stopped the writing."""
+        """Wait until the pages are written, and return the report.
+
+        Raises the exception that stopped the writing.
+        """
         if self._report is None:
             self._report = self._received() or _write(*self._inputs)
         return self._report
 
     def _received(self) -> BuildReport | None:
-        """The other process's report; None where there is no such process, or it was killed."""
+        """The report of the other process; None if there is no such process or it was killed."""
         try:
             found = self._pipe.recv() if self._pipe else None
         except EOFError:
@@ -78,7 +81,7 @@ class PageWriter:
         return found
 
     def move(self, html_dir: Path) -> None:
-        """Move the pages to asv's."""
+        """Move the pages to the folder of asv's pages."""
         shutil.copytree(self._folder, html_dir, dirs_exist_ok=True, copy_function=shutil.move)
 
 

@@ -1,6 +1,6 @@
-"""preview.png, the picture of a link to the site: the fastest machines and the latest changes.
+"""preview.png, the image that a link to the site shows: the fastest machines, the latest changes.
 
-Only sites whose address is configured (`site_url`) have one, since its address must be absolute.
+Its address must be absolute, so it is only written if `site_url` is configured.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 FILE = "preview.png"
 SIZE = (1200, 630)
 MARGIN = 48
-BARS, CHANGES = 6, 4
-USUAL = "float32"
+SHOWN_MACHINES, SHOWN_CHANGES = 6, 4
+PREFERRED_PRECISION = "float32"
 PAGE, TEXT, QUIET, ROOF = "#ffffff", "#1b1f24", "#4f5963", "#cfd6dd"
 MEASURED, PUBLISHED, SLOWER, FASTER = "#0b57a4", "#8b99a8", "#a8321f", "#12683f"
 """Colours of the light theme: see assets/site/site.css."""
@@ -34,7 +34,7 @@ PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 def write(
     html_dir: Path, project: str, rankings: Sequence[Ranking], causes: Sequence[Cause]
 ) -> None:
-    """Write html_dir/preview.png. Raises ImportError where Pillow is not installed."""
+    """Write html_dir/preview.png. Raises ImportError if Pillow is not installed."""
     from PIL import Image, ImageDraw
 
     image = Image.new("RGB", SIZE, PAGE)
@@ -49,16 +49,16 @@ def write(
 
 
 def _chosen(rankings: Sequence[Ranking]) -> Ranking:
-    """The ranking that the start page opens with: the first family, at float32 where it has one."""
+    """The ranking that the start page shows first: of the first family, in float32 if possible."""
     own = [ranking for ranking in rankings if ranking.family == rankings[0].family]
-    return next((ranking for ranking in own if ranking.precision == USUAL), own[0])
+    return next((ranking for ranking in own if ranking.precision == PREFERRED_PRECISION), own[0])
 
 
 def _fastest(draw: ImageDraw, top: int, ranking: Ranking) -> None:
     kind = TYPES[ranking.family]
     heading = kind.heading or ranking.family.replace("_", " ")
     _text(draw, MARGIN, top, f"Fastest at {heading}, {ranking.precision}", 28, TEXT)
-    ranks = ranking.ranks[:BARS]
+    ranks = ranking.ranks[:SHOWN_MACHINES]
     least = min(rank.rate for rank in ranking.ranks) / 2
     most = max(max(rank.rate, rank.roof or 0) for rank in ranks)
     left, right = 400, SIZE[0] - 260
@@ -77,7 +77,7 @@ def _fastest(draw: ImageDraw, top: int, ranking: Ranking) -> None:
 
 def _changes(draw: ImageDraw, top: int, causes: Sequence[Cause]) -> None:
     _text(draw, MARGIN, top, "Latest changes", 28, TEXT)
-    for place, cause in enumerate(causes[:CHANGES]):
+    for place, cause in enumerate(causes[:SHOWN_CHANGES]):
         shown, y = row(cause), top + 46 + 36 * place
         what = shown["summary"] or "{benchmark} {name}".format(**shown["kernels"][0])
         _text(draw, MARGIN, y, shown["ratio_text"], 24, SLOWER if cause.slower else FASTER)
@@ -98,7 +98,7 @@ def _text(draw: ImageDraw, x: float, y: float, text: str, size: int, colour: str
 
 
 def _cut(draw: ImageDraw, text: str, size: int, width: float) -> str:
-    """`text`, shortened to that many pixels."""
+    """Return `text`, shortened to `width` pixels."""
     from PIL import ImageFont
 
     font = ImageFont.load_default(size)

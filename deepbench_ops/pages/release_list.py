@@ -1,7 +1,7 @@
 """releases.html: how to read the pages, and one row per release.
 
-asv links every point to `show_commit_url` + hash. With releases instead of commits that address is
-a row of this page, which works without internet and links to the release's project page.
+asv links every point to `show_commit_url` + hash. If commits are releases, that address is a row of
+this page, which works without internet and links to the release's project page.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class ListedRelease:
 
     @property
     def project_page(self) -> str | None:
-        """The release's page in the Python package index; None where the tag is no release."""
+        """The release's page in the Python package index; None if the tag is no release."""
         if not self.framework or PLAIN_TAG.fullmatch(self.tag) is None:
             return None
         if self.framework == PUBLISHED:
@@ -58,8 +58,10 @@ class ListedRelease:
 
 
 def listed_releases(repo: Any, graphs: Any, revisions: dict[str, int]) -> list[ListedRelease]:
-    """Every tagged release, newest first within its framework; arguments as asv's publishers get
-    them."""
+    """Every tagged release, newest first within its framework.
+
+    The arguments are those that asv passes to its publishers.
+    """
     machines: dict[int, set[str]] = {}
     for _, graph in graphs:
         if "summary" in graph.params:
@@ -79,7 +81,7 @@ def listed_releases(repo: Any, graphs: Any, revisions: dict[str, int]) -> list[L
 def page(project: str, releases: Iterable[ListedRelease], own_pages: bool) -> str:
     """HTML of releases.html.
 
-    own_pages: whether commits are releases, so that the site has all our own pages.
+    own_pages: whether commits are releases, so that the site has all pages of this project.
     """
     navigation = NAVIGATION if own_pages else ASV_NAVIGATION
     return render_page(PAGE, project, navigation, releases=list(releases), own_pages=own_pages)

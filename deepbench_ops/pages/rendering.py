@@ -1,4 +1,4 @@
-"""HTML from the files in `templates/`; jinja2 escapes every value that is put in."""
+"""HTML from the files in `templates/`; jinja2 escapes every inserted value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 @cache
 def environment() -> Environment:
-    """The settings of all templates: a name without a value is an error, not an empty text."""
+    """The settings of all templates: a name without a value raises an error."""
     return Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -25,5 +25,5 @@ def environment() -> Environment:
 
 
 def render(template: str, **values: Any) -> str:
-    """HTML of a template of that file name, filled with `values`."""
+    """HTML of the template with that file name, filled with `values`."""
     return environment().get_template(template).render(values)

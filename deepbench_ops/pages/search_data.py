@@ -1,4 +1,4 @@
-"""data/search: machines, releases and problems, to be found from every page."""
+"""data/search: machines, releases and problems for the search box of every page."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ FACTS = ("accelerator", "cpu")
 def content(
     machines: Sequence[MachineRecord], lines: Iterable[Line], releases: Iterable[Release]
 ) -> dict[str, list[Any]]:
-    """Rows by kind: machines as name and processor; releases as name and day, newest first;
-    problems as family, its heading, id, title, application and the address of the timeline with the
-    most points.
+    """Rows of machines, releases and problems.
 
-    Problems that were measured come first; the others have null for an address.
+    - machine: name and processor;
+    - release, newest first: name and day;
+    - problem, measured ones first: family, its heading, id, title, application and the address of
+      the timeline with the most points (null if it was not measured).
     """
     longest = longest_lines(lines)
     problems = {

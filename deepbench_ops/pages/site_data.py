@@ -1,4 +1,4 @@
-"""All data files of our own pages, in html/data.
+"""All data files of this project's pages, in html/data.
 
 - catalogue: machines with their profiles, releases with their days, families, conditions.
 - lines/MACHINE/FAMILY: the lines of a family on a machine. MACHINE is a key from the catalogue,
@@ -6,15 +6,15 @@
 - kernels/MACHINE/FRAMEWORK: every kernel with its newest time, for the page of a machine.
 - newest/MACHINE: the newest time of each kernel with each framework, for comparisons.
 - changes: the kernels of each machine and framework with their changes, for the page of releases.
-- stacks/MACHINE: the software under each release that was measured there.
+- stacks/MACHINE: the software under each release that was measured on a machine.
 - start: summaries of all machines for the start page.
 - search: machines, releases and problems, for the search box.
 - operations: every problem of the lists with its FLOPs and bytes.
 - models: published tables of whole models next to measured times.
-- frameworks, contests/MACHINE: frameworks next to each other, written with frameworks.html.
+- frameworks, contests/MACHINE: comparisons of frameworks, written with frameworks.html.
 
-Files name a release by its place in the catalogue's list. They hold seconds, FLOPs, bytes and
-items; the pages derive all other figures.
+Files name a release by its index in the catalogue's list. They hold seconds, FLOPs, bytes and
+items; the pages compute all other figures.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def write(
 ) -> None:
     """Write html_dir/data from the lines of all machines and the changes found on them.
 
-    matrices: by machine, its frameworks at each family.
-    problems: sentences about results that cannot be read.
+    matrices: by machine, the comparison of its frameworks for each family.
+    problems: messages about results that cannot be read.
     """
     folder = html_dir / FOLDER
     ordered = sorted(

@@ -1,4 +1,4 @@
-"""Our own pages, added to asv's site by `asv publish`, and the completion of asv's pages."""
+"""The pages that `asv publish` adds to asv's site, and the completion of asv's pages."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from deepbench_ops.storage.result_key import ResultKey
 
 
 class SitePublication:
-    """Our own pages of one publishing, written in another process while asv writes its own.
+    """The added pages of one publishing, written in another process while asv writes its pages.
 
     conf: asv's configuration, whose links and branches are set here.
-    releases: those on the x-axis; None where commits are not releases, so that there are no lines.
+    releases: those on the x-axis; None if commits are not releases, so that there are no lines.
     """
 
     def __init__(self, conf: Any, releases: Sequence[Release] | None) -> None:
@@ -38,13 +38,15 @@ class SitePublication:
             add_published_branch(conf, releases)
 
     def slips(self, machine: Path) -> Mapping[str, Collection[ResultKey]]:
-        """Return the published times in a machine's folder that no line should lead through, by
-        the name of their file."""
+        """Return the known mistakes among a machine's published times, by the name of their file.
+
+        Lines of the pages leave them out.
+        """
         return corrections.of_machine(machine)
 
     @contextmanager
     def being_made(self) -> Iterator[None]:
-        """Write the pages that read results, while the block runs."""
+        """Write the pages made from results while the block runs."""
         if self._releases is None:
             yield
             return
@@ -60,8 +62,8 @@ class SitePublication:
     ) -> Sequence[str]:
         """Complete the site that asv's publishers have written.
 
-        Returns sentences about results that cannot be read.
-        Raises DeepbenchError where asv's page is not as this version of asv writes it.
+        Returns messages about results that cannot be read.
+        Raises DeepbenchError if asv's page has an unknown form.
         """
         html_dir, project, own_pages = self._html_dir, self._conf.project, self._writer is not None
         asv_index_offline.write(html_dir, project, own_pages)
@@ -70,7 +72,7 @@ class SitePublication:
         release_list.write(html_dir, project, releases, own_pages)
         if self._writer is None:
             return ()
-        data_encoding.write(html_dir)  # all but the index, while our own pages are being written
+        data_encoding.write(html_dir)  # all but the index, while the added pages are written
         report = self._writer.report()
         self._writer.move(html_dir)
         noise_data.write(html_dir, report.noise, benchmarks, graphs)
@@ -79,24 +81,24 @@ class SitePublication:
     def finish(self) -> Sequence[str] | None:
         """Complete the site once asv has written its index.json.
 
-        Returns a line for each damaged file; None where our pages do not read the results.
+        Returns a line for each damaged file; None if the added pages do not read the results.
         """
         data_encoding.write(self._html_dir)
         return self._writer.report().damaged_files if self._writer else None
 
 
 def with_slash(address: str) -> str:
-    """An address of a folder with a slash at its end; "" for none."""
+    """The address of a folder with a slash at its end; "" if there is none."""
     return f"{address.rstrip('/')}/" if address else ""
 
 
 def link_to_release_list(conf: Any) -> None:
-    """Let asv's links lead to the release list, unless asv.conf.json sets another address."""
+    """Direct asv's links to the release list, unless asv.conf.json sets another address."""
     if conf.show_commit_url == "#":
         conf.show_commit_url = f"{release_list.PAGE}#"
 
 
 def add_published_branch(conf: Any, releases: Iterable[Release]) -> None:
-    """Make published figures a branch of the pages; in `branches` asv would measure them."""
+    """Add published figures as a branch of the pages; asv would measure a branch in `branches`."""
     if any(release.framework == PUBLISHED for release in releases):
         conf.branches = [*conf.branches, PUBLISHED]

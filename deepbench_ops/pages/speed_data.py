@@ -11,7 +11,7 @@ from deepbench_ops.releases.release_table import Release
 
 
 def fields(speed: Speed, places: Mapping[Release, int]) -> dict[str, Any]:
-    """The fields of a speed; `at` are its releases by their places in the catalogue."""
+    """The fields of a speed; `at` holds the indices of its releases in the catalogue."""
     return {
         "machine": speed.machine,
         "framework": speed.framework,

@@ -1,4 +1,4 @@
-"""The libraries that the site brings along, so that no page loads anything from elsewhere."""
+"""Copies of libraries that are part of the site, so that pages load only files of the site."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ASSETS = Path(__file__).parent / "assets"
 
 
 def copies() -> dict[str, str]:
-    """Path of each library in html/, by the integrity sum with which asv's page names it."""
+    """Path of each library in html/, by the integrity sum in asv's page."""
     return {
         entry["replaces"]: f"{folder}/{PurePosixPath(entry['source']).name}"
         for folder, entry in _files()

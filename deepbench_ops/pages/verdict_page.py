@@ -1,6 +1,6 @@
-"""verdicts.html: what became slower or faster on each machine, with intervals and noise.
+"""verdicts.html: the changes in speed on each machine, with intervals and noise.
 
-It replaces asv's list of regressions, which it links to as a second opinion.
+The page replaces asv's list of regressions, and links to it as a second opinion.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def page(
     problems: Iterable[str] = (),
     site_url: str = "",
 ) -> str:
-    """HTML of verdicts.html; `problems` are sentences about results that cannot be read."""
+    """HTML of verdicts.html; `problems` are messages about unreadable results."""
     judged = [line for line in lines if line.judgeable]
     machines = [
         {
@@ -63,7 +63,7 @@ def page(
 
 
 def row(cause: Cause) -> dict[str, Any]:
-    """The values of a change in templates, as texts but for ratios and noise."""
+    """The values of a change for templates; all are texts, except ratios and noise."""
     ratios = sorted(shift.change.ratio for shift in cause.shifts)
     group = cause.scope != "kernel"
     reach = f"{len(cause.shifts)} of {cause.watched} kernels" if group else ""

@@ -1,11 +1,11 @@
-"""Published sizes of today's operations, and how each family of ours reads them.
+"""Readers of published sizes of today's operations, one module for each family.
 
 A module here is named after a family of `deepbench_ops/problems/` and has
 
 - ``KINDS``: the kinds of published lines that it reads, such as ``("gemm_llm",)``;
-- ``entries(fact)``: the problems of one line, nearly always one. `LeftOut`, with the reason, for a
-  line that names no problem of this family;
-- ``OURS``: entries with sizes of our own, () where the published ones are enough.
+- ``entries(fact)``: the problems of one line, nearly always one. Raises `LeftOut`, with the reason,
+  for a line that names no problem of this family;
+- ``OURS``: entries with sizes of this project, () if the published ones are enough.
 """
 
 from collections.abc import Mapping
@@ -23,16 +23,16 @@ TYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 
 
 class LeftOut(Exception):
-    """A published line that gives no problem, with the reason."""
+    """A published line from which no problem can be made, with the reason."""
 
 
 @dataclass(frozen=True)
 class Fact:
     """One published size.
 
-    kind: the list's own name of the operation. dims: sizes by name, as text. dtypes: the types that
-    its source names, as the list spells them. operations: likewise. core: whether two processor
-    cores can run it.
+    kind: the list's own name of the operation. dims: sizes by name, as text. dtypes, operations:
+    the types and operations that its source names, as the list spells them. core: whether two
+    processor cores can run it.
     """
 
     kind: str
@@ -59,7 +59,7 @@ class Fact:
         )
 
     def size(self, name: str, default: int | None = None) -> int:
-        """Return a size; `default`, if there is one, where the line does not name it."""
+        """Return a size. If the line does not name it: `default`, or LeftOut is raised."""
         if name not in self.dims and default is not None:
             return default
         try:
@@ -69,7 +69,7 @@ class Fact:
 
     @property
     def type_notes(self) -> list[str]:
-        """Notes on the types: the published ones, and that float32 is ours where they lack it."""
+        """Notes on the types: the published types, and whether this project added float32."""
         published = [TYPES.get(each, each) for each in self.dtypes]
         added = [] if "float32" in published else [FLOAT32_ADDED]
         return [f"published in {', '.join(published)}", *added]
@@ -77,10 +77,10 @@ class Fact:
 
 @dataclass(frozen=True)
 class Entry:
-    """One problem of a family, as one published line gives it.
+    """One problem of a family, made from one published line.
 
-    modern: whether it is in the smaller of the two sets. application: the model, or the test, that
-    the size comes from. timed: the operations that are timed of it, () for all of its family.
+    modern: whether it is in the smaller of the two sets. application: the model, or the test, from
+    which the size comes. timed: its timed operations, () for all operations of its family.
     """
 
     problem: Problem

@@ -21,7 +21,7 @@ APPLICATIONS = {
 """Application by the beginning of a line's name."""
 
 EVERY_IMPLEMENTATION = ("llama3.1_70b_b1_s1024", "bert_large_b20_s384")
-"""Lines whose problems are timed by each implementation that a framework lets one force."""
+"""Lines whose problems are timed with each implementation that a framework can be set to use."""
 
 
 def entries(fact: Fact) -> list[Entry]:
@@ -53,4 +53,4 @@ OURS = (
         ("forward", "backward"),
     ),
 )
-"""Latent attention with values shorter than keys: the published size is beyond two cores."""
+"""Latent attention with values shorter than keys; the published size is too large for two cores."""

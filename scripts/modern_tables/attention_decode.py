@@ -17,7 +17,7 @@ APPLICATIONS = {
 
 
 def entries(fact: Fact) -> list[Entry]:
-    """Return the problem of a line. Values shorter than the keys are part of these there."""
+    """Return the problem of a line. In a line with shorter values, these are a part of the keys."""
     if "topk" in fact.dims:
         raise LeftOut("attention to chosen keys alone: no framework here has it")
     sizes = [fact.size(name) for name in ("b", "hq", "hkv", "sq", "skv", "d", "dv")]
@@ -35,4 +35,4 @@ OURS = (
         (f"{OWN}: heads as published, batch and cache smaller",),
     ),
 )
-"""Latent attention: all published sizes are beyond two processor cores."""
+"""Latent attention; all published sizes are too large for two processor cores."""

@@ -1,4 +1,4 @@
-"""Cross-entropy of logits, without the layer that makes them."""
+"""Cross-entropy of logits, without the layer that computes them."""
 
 from deepbench_ops.problems.cross_entropy import CrossEntropy
 from modern_tables import OWN, Entry, Fact, LeftOut
@@ -25,4 +25,4 @@ OURS = (
         (OWN,),
     ),
 )
-"""The published one with a large vocabulary is beyond the memory of a small machine."""
+"""The published problem with a large vocabulary needs more memory than a small machine has."""

@@ -1,4 +1,4 @@
-"""Embeddings of tokens, tables that fit into caches and others."""
+"""Embeddings of tokens, with tables that fit into a cache and larger ones."""
 
 from deepbench_ops.problems.embedding import Embedding
 from modern_tables import Entry, Fact

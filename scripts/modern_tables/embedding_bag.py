@@ -1,4 +1,4 @@
-"""Embedding bags of DLRM-v2, tables of the Criteo data."""
+"""Embedding bags of DLRM-v2 with tables of the Criteo data."""
 
 from deepbench_ops.problems.embedding_bag import EmbeddingBag
 from modern_tables import Entry, Fact

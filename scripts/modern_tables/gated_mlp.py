@@ -22,4 +22,4 @@ def _own(activation: str) -> Entry:
 
 
 OURS = (_own("swiglu"), _own("geglu"))
-"""All published ones are beyond two processor cores."""
+"""All published MLPs are too large for two processor cores."""

@@ -6,7 +6,7 @@ from modern_tables import Entry, Fact
 KINDS = ("gelu",)
 
 CONVNEXT = (32 * 14 * 14, 2048)
-"""Rows and columns of the line that names a number of elements alone."""
+"""Rows and columns of the line that names only a number of elements."""
 
 
 def entries(fact: Fact) -> list[Entry]:

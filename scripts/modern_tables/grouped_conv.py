@@ -9,8 +9,7 @@ SIZES = ("groups", "w", "h", "c", "n", "k", "r", "s", "pad", "stride")
 
 
 def entries(fact: Fact) -> list[Entry]:
-    """Return the convolution of a line; of the first layer the gradient of the images is left
-    out."""
+    """Return the convolution of a line. The first layer has no gradient of the images."""
     problem = GroupedConv(*(fact.size(name) for name in SIZES))
     timed = ("forward", "backward_weights") if problem.c <= 3 else GroupedConv.operations
     name = "ConvNeXt-B: patches" if fact.kind == "conv_patchify" else "ConvNeXt-B: depthwise"
@@ -27,4 +26,4 @@ OURS = (
         ("forward", "backward_weights"),
     ),
 )
-"""The patches of a transformer of images, which no published line has."""
+"""The patches of a vision transformer, which no published line has."""

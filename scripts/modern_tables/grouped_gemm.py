@@ -1,4 +1,4 @@
-"""Grouped products: the experts of mixtures, one matrix after the other."""
+"""Grouped products: the experts of mixture-of-experts layers, with a matrix for each."""
 
 import re
 
@@ -29,7 +29,7 @@ DRAWN = "the source draws loads around this number of rows"
 
 
 def entries(fact: Fact) -> list[Entry]:
-    """Return the product of a line; of one grouped along k, the gradient of the weights."""
+    """Return the product of a line; for one grouped along k, the gradient of the weights."""
     groups = _first_number(fact, "groups")
     notes = [fact.note, *fact.type_notes]
     if fact.operations == ("backward_weight",):
@@ -60,7 +60,7 @@ def _entry(fact: Fact, problem: GroupedGemm, notes: list[str], operation: str) -
 
 
 def _first_number(fact: Fact, name: str) -> int:
-    """Return a size that words may follow, such as 8192(expected)."""
+    """Return a size that may be followed by a word, such as 8192(expected)."""
     found = re.match(r"\d+", fact.dims.get(name, ""))
     if found is None:
         raise LeftOut(f"{name} is {fact.dims.get(name, 'missing')}")
@@ -77,4 +77,4 @@ OURS = (
     _own(32, 128, 768, 2048, "Qwen3 30B A3B: gate, uneven loads and experts without rows"),
     _own(32, 128, 2048, 768, "Qwen3 30B A3B: down, uneven loads and experts without rows"),
 )
-"""Uneven loads, in training as well: published loads are even, and their gradients too large."""
+"""Uneven loads, also in training; published loads are even, and their gradients too large."""

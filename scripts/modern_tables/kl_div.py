@@ -20,4 +20,4 @@ def _own(tokens: int, vocabulary: int) -> Entry:
 
 
 OURS = (_own(512, 32000), _own(4096, 4096))
-"""The published one takes more memory than a small machine has."""
+"""The published problem needs more memory than a small machine has."""

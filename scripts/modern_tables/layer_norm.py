@@ -1,4 +1,4 @@
-"""LayerNorm of language models, and of an image network."""
+"""LayerNorm of language models and of an image network."""
 
 from deepbench_ops.problems.layer_norm import LayerNorm
 from modern_tables import Entry, Fact

@@ -1,4 +1,4 @@
-"""Cross-entropy together with the linear layer that makes the logits."""
+"""Cross-entropy together with the linear layer that computes the logits."""
 
 from deepbench_ops.problems.linear_cross_entropy import LinearCrossEntropy
 from modern_tables import OWN, Entry, Fact, LeftOut
@@ -24,4 +24,4 @@ OURS = (
     _own(128, 2048, 128256, "Llama 3.2 1B, 128 tokens", "meta-llama/Llama-3.2-1B config.json"),
     _own(512, 1024, 32000, "a small language model in training", "this project"),
 )
-"""All published ones are beyond two processor cores."""
+"""All published problems are too large for two processor cores."""

@@ -30,7 +30,7 @@ WIDER = "published with a float32 result of bfloat16 operands"
 
 
 def entries(fact: Fact) -> list[Entry]:
-    """Return the layer of a line; of a gradient's product, the layer that it is the gradient of."""
+    """Return the layer of a line; for the product of a gradient, the layer with that gradient."""
     if fact.size("b", 1) > 1:
         raise LeftOut("a product of many matrices is no linear layer")
     operation, _, bias = fact.operations[0].partition("+")
@@ -52,7 +52,7 @@ def entries(fact: Fact) -> list[Entry]:
 
 
 def application(name: str) -> str:
-    """Return the model, and the layer where the name says which."""
+    """Return the model, and the layer if the name of the line tells it."""
     start = max((each for each in MODELS if name.startswith(each)), key=len)
     words = name.removeprefix(start).strip("_")
     part = max((each for each in PARTS if words.startswith(f"{each}_")), key=len, default="")
@@ -66,4 +66,4 @@ def _own(n: int, k: int, part: str) -> Entry:
 
 
 OURS = (_own(2048, 2048, "output of attention"), _own(8192, 2048, "gate"), _own(2048, 8192, "down"))
-"""Layers in training: all published ones are beyond two processor cores."""
+"""Layers in training; all published ones are too large for two processor cores."""

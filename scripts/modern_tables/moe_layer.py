@@ -15,7 +15,7 @@ ONE_RANK = "one rank of eight: of the 8 experts of a token, of 256, one of the 3
 
 
 def entries(fact: Fact) -> list[Entry]:
-    """Return the layer of a line; of a line of one rank, the part that this rank computes."""
+    """Return the layer of a line; for a line about one rank, the part that the rank computes."""
     experts, top_k, notes = fact.size("experts"), fact.size("topk"), [fact.note, *fact.type_notes]
     if "local_experts" in fact.dims:
         here = fact.size("local_experts")
@@ -40,4 +40,4 @@ OURS = (
     _own(1, 32, 8, "swiglu", "Qwen3 30B A3B, a quarter of its experts, one token"),
     _own(64, 16, 6, "relu2", "Nemotron 30B A3B, an eighth of its experts, some tokens"),
 )
-"""Published layers hold a gigabyte of weights and more."""
+"""Published layers have a gigabyte of weights or more."""

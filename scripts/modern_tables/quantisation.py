@@ -1,4 +1,4 @@
-"""Quantising of activations."""
+"""Quantisation of activations."""
 
 from deepbench_ops.problems.quantisation import Quantisation
 from modern_tables import OWN, Entry, Fact
@@ -10,7 +10,7 @@ ROW_SCALES = "the source is given one scale; here each row makes its own"
 
 
 def entries(fact: Fact) -> list[Entry]:
-    """Return the problem of a line, with the norm where the line has one."""
+    """Return the problem of a line, with the norm if the line has one."""
     columns = fact.size("cols", fact.size("hidden", 0))
     normalised = fact.name.startswith(NORM)
     operation = "norm_forward" if normalised else "forward"

@@ -10,8 +10,10 @@ GROUP = 32
 """The group size that tritonbench's int4_gemm sets; the list names none for it."""
 
 TIMED = {"gemm_int8": ("forward", "fused_forward")}
-"""Operations of the kinds whose formats processors multiply in; of others the product alone, and
-our own sizes time all."""
+"""Timed operations of kinds whose formats processors can multiply.
+
+For other kinds only the product is timed. All operations are timed for the sizes of this project.
+"""
 
 APPLICATIONS = {
     "gemm_int8": "quantised product of language models",
@@ -21,7 +23,7 @@ MODELS = {"llama3_8b": "Llama 3 8B", "deepseek_r1": "DeepSeek-R1", "gptj": "GPT-
 
 
 def entries(fact: Fact) -> list[Entry]:
-    """Return the layer of a line; of DeepSeek-V3's and Llama's lines those in fp8 alone."""
+    """Return the layer of a line; for DeepSeek-V3 and Llama, only that of lines in fp8."""
     if fact.kind == "gemm_llm" and not any("fp8" in each for each in fact.dtypes):
         return []
     if fact.operations != ("forward",):

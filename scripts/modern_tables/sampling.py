@@ -15,4 +15,4 @@ def entries(fact: Fact) -> list[Entry]:
 
 
 OURS = (Entry(Sampling(1, 128256, 0.95), True, "Llama 3, one sequence", "this project", (OWN,)),)
-"""A single sequence, as a processor mostly serves."""
+"""A single sequence, the usual case on a processor."""

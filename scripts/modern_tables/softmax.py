@@ -1,4 +1,4 @@
-"""Softmax of attention scores, and of a vocabulary before sampling."""
+"""Softmax of attention scores and, before sampling, of a vocabulary."""
 
 from deepbench_ops.problems.softmax import Softmax
 from modern_tables import Entry, Fact
@@ -6,7 +6,7 @@ from modern_tables import Entry, Fact
 KINDS = ("softmax",)
 
 WITH_BACKWARD = ("softmax_4096x256", "softmax_4096x4096")
-"""Lines whose backward pass is timed as well: the list has no backward passes."""
+"""Lines whose backward pass this project also times; the list has no backward passes."""
 
 ADDED = "backward added by this project"
 

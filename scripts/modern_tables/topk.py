@@ -1,4 +1,4 @@
-"""Top-k of samplers and of gates of experts."""
+"""Top-k of samplers and of routers to experts."""
 
 from deepbench_ops.problems.topk import TopK
 from modern_tables import Entry, Fact
