@@ -121,7 +121,7 @@ def test_some_have_no_channels_last(name):
     """A layout that ONNX does not describe, or a framework does not have, is refused in words."""
     backend = loaded(name)
     backend.layout = "channels_last"
-    with pytest.raises(Unsupported, match="NCHW alone"):
+    with pytest.raises(Unsupported, match="in NCHW only"):
         backend.build(CONVS[0], "float32")
 
 

@@ -15,7 +15,7 @@ PROBLEM = LinearCrossEntropy(29, 61, 131)
 def refused(name, precision, operation):
     """Return the reason of frameworks without a fused operation."""
     lacking = name != "torch" and operation.startswith("fused")
-    return f"{name} has no operation for both" if lacking else None
+    return f"{name} has no single operation for linear layer" if lacking else None
 
 
 test_every_kernel_passes_its_check = check_of_every_kernel(

@@ -16,8 +16,8 @@ from deepbench_ops.problems import sizes
 from deepbench_ops.problems.moe_layer import MATRICES, MoeLayer
 
 LACKING = {
-    ("numpy", "bfloat16"): "no products of bfloat16",
-    ("numpy", "float16"): "no products of float16",
+    ("numpy", "bfloat16"): "no BLAS products in bfloat16",
+    ("numpy", "float16"): "no BLAS products in float16",
     ("onnxruntime", "bfloat16"): "no bfloat16",
 }
 NO_GRADIENTS = {"numpy": "numpy has no gradients", "onnxruntime": "ONNX is a format of trained"}

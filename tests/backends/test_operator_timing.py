@@ -135,7 +135,7 @@ def test_asv_gets_seconds_and_the_record_what_they_are_of(monkeypatch):
 
 
 def test_batches_at_once_are_refused():
-    with pytest.raises(Unsupported, match="not those of 2 batches at once"):
+    with pytest.raises(Unsupported, match="not for 2 batches at once"):
         apart(replace(MMOE, threads=2))
 
 

@@ -220,7 +220,7 @@ PAIR = {**ALONE, "WORLD_SIZE": "2"}
         (["--problem", "n1"], PAIR, "unknown all_reduce problem 'n1'"),
         (["--timeout", "-1"], PAIR, "--timeout is '-1'"),
         (["--transport", "glou"], PAIR, "unknown transport 'glou'"),
-        (["--transport", "mpi"], PAIR, "ranks started by torchrun meet over gloo or nccl"),
+        (["--transport", "mpi"], PAIR, "ranks started by torchrun connect over gloo or nccl"),
         (["--nonsense"], PAIR, "unrecognized arguments: --nonsense"),
     ],
 )

@@ -117,7 +117,7 @@ def test_asv_prepares_the_ranks_of_a_listed_problem(monkeypatch):
         (AllGather(7), "float32", 2, "gloo", "all_gather_n7 cannot be shared by 2 ranks"),
         (AllToAll(8), "int8", 2, "gloo", "float32 and bfloat16, not in int8"),
         (ReduceScatter(8), "bfloat16", 2, "mpi", "mpi has no type for bfloat16"),
-        (ReduceScatter(64), "bfloat16", 64, "gloo", "cannot be compared exactly"),
+        (ReduceScatter(64), "bfloat16", 64, "gloo", "not exact and cannot be checked"),
         (AllReduce(8), "bfloat16", 2, "gloo", "in float32, not in bfloat16"),
     ],
 )

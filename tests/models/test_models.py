@@ -523,10 +523,10 @@ def test_sessions_that_do_not_fit_in_memory_are_refused(monkeypatch):
         Serving(run_by("onnxruntime"), Model(name="mmoe", batch=2, threads=2), "float32")
 
 
-def test_pictures_in_onnx_have_their_channels_outside():
+def test_pictures_in_onnx_have_no_channels_last_layout():
     backend = run_by("onnxruntime")
     backend.layout = "channels_last"
-    with pytest.raises(Unsupported, match="channels lie outside"):
+    with pytest.raises(Unsupported, match="no channels_last layout"):
         backend.build(Model(name="resnet50", batch=2, whole=False), "float32")
 
 
@@ -664,7 +664,7 @@ def test_what_is_recorded_of_a_twin_is_what_float64_comes_to(name):
 
 def test_a_network_that_is_not_written_in_a_framework_is_refused():
     known = network("resnet50")
-    with pytest.raises(Unsupported, match="resnet50 is not written in mindspore"):
+    with pytest.raises(Unsupported, match="resnet50 is available in torch only, not in mindspore"):
         known.make(known.small, "mindspore")
 
 

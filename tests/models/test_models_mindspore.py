@@ -146,10 +146,10 @@ def test_a_step_with_other_weights_is_found_out(backend, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "precision", "operation", "reason"),
     [
-        ("resnet50", "float32", "training_step", "not written in mindspore"),
-        ("bert_large_128", "float32", "training_step", "LAMB, .* not written"),
-        ("lstm", "float16", "training_step", "float32 alone"),
-        ("lstm", "float32", "forward", "not served"),
+        ("resnet50", "float32", "training_step", "not in mindspore"),
+        ("bert_large_128", "float32", "training_step", "LAMB, .* does not have"),
+        ("lstm", "float16", "training_step", "float32 only"),
+        ("lstm", "float32", "forward", "not in inference"),
     ],
 )
 def test_what_is_not_there_is_refused_with_the_reason(backend, name, precision, operation, reason):

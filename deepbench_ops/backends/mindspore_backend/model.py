@@ -46,8 +46,8 @@ def build(
     known = network(problem.name)
     if known.recipe not in RECIPES:
         raise Unsupported(
-            f"{known.name} is trained by {RECIPE_NOTES[known.recipe]}, which this project has not"
-            " in mindspore"
+            f"{known.name} is trained by {RECIPE_NOTES[known.recipe]}, which this project does"
+            " not have in mindspore"
         )
     if not problem.whole and (problem.batch, seed) != (twin_steps.BATCH, 0):
         raise Unsupported(
