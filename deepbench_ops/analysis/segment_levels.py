@@ -56,7 +56,7 @@ def least_squares_splits(logs: np.ndarray, ends: list[int]) -> list[int]:
 
 
 def most_probable_splits(logs: np.ndarray, ends: list[int]) -> list[int]:
-    """Move each split to where, within two points, it most probably is."""
+    """Move each split to the place with the most probability within two points of it."""
     ends = list(ends)
     memory = autocorrelation(off_levels(logs, ends))
     for i in range(1, len(ends) - 1):
