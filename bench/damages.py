@@ -14,7 +14,7 @@ import openpyxl
 
 from deepbench_ops.storage import compression
 
-ODD: list[Any] = [
+ODD_VALUES: list[Any] = [
     *(True, None, "x", "1.0", [], {}, -1, 0, 1e9, 1e308, 1e-320, float("nan"), float("inf")),
     *(10**30, "=1+1", "<b>"),
 ]
@@ -25,9 +25,9 @@ def damage(path: Path, draw: random.Random) -> str:
     """Damage a file in a way drawn at random; return the name of the way."""
     how = DAMAGES[draw.choice(sorted(DAMAGES))]
     name, before = how.__name__, path.read_bytes()
-    if path.suffix == ".xlsx" and name not in OF_BYTES:
+    if path.suffix == ".xlsx" and name not in BYTE_DAMAGES:
         return _damaged_workbook(path, draw)
-    if path.suffix == compression.ENDING and (name not in OF_BYTES or draw.random() < 0.5):
+    if path.suffix == compression.ENDING and (name not in BYTE_DAMAGES or draw.random() < 0.5):
         path.write_bytes(compression.pack(how(gzip.decompress(before), draw)))
         return f"{name} inside"
     path.write_bytes(how(before, draw))
@@ -47,7 +47,7 @@ def cut(content: bytes, draw: random.Random) -> bytes:
 
 def replaced(content: bytes, draw: random.Random) -> bytes:
     """Replace one number of a text by an odd value."""
-    odd = draw.choice(ODD)
+    odd = draw.choice(ODD_VALUES)
     places = list(re.finditer(rb"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.])", content))
     return _with(content, draw.choice(places) if places else None, json.dumps(odd).encode())
 
@@ -55,7 +55,7 @@ def replaced(content: bytes, draw: random.Random) -> bytes:
 def swapped(content: bytes, draw: random.Random) -> bytes:
     """Replace one quoted text by a value of another type."""
     places = list(re.finditer(rb'"[^"\n]*"', content))
-    odd = json.dumps(draw.choice(ODD)).encode()
+    odd = json.dumps(draw.choice(ODD_VALUES)).encode()
     return _with(content, draw.choice(places) if places else None, odd)
 
 
@@ -87,13 +87,13 @@ def _damaged_workbook(path: Path, draw: random.Random) -> str:
     book = openpyxl.load_workbook(path)
     cells = [c for sheet in book.worksheets for r in sheet.iter_rows() for c in r if c.value]
     cell = draw.choice(cells)
-    odd = draw.choice([each for each in ODD if not isinstance(each, list | dict | int)])
+    odd = draw.choice([each for each in ODD_VALUES if not isinstance(each, list | dict | int)])
     cell.value = None if isinstance(odd, float) and odd != odd else str(odd)
     book.save(path)
     return f"replaced in {cell.parent.title}!{cell.coordinate}"
 
 
 DAMAGES = {each.__name__: each for each in (flipped, cut, replaced, swapped, nested, doubled)}
-OF_BYTES = ("flipped", "cut")
+BYTE_DAMAGES = ("flipped", "cut")
 """Ways for files that are not text. Compressed files are damaged in these ways, and their text
 in any way."""

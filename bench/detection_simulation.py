@@ -33,7 +33,7 @@ TOLERANCE = 2
 """Largest distance, in points, at which a reported change of the right direction counts as
 found."""
 
-QUIET = ("same", "ambiguous")
+NO_ALARM = ("same", "ambiguous")
 """Verdicts that raise no alarm."""
 
 Noise = Callable[[np.random.Generator, float], np.ndarray]
@@ -249,7 +249,7 @@ def measured(framework: str, repeats: int, slowed: int, saved: Path) -> str:
     about = (
         f"{framework}, {len(problems)} kernels, {detection_on_kernels.ROUNDS} rounds"
         " of pairs for each case;"
-        f" {sum(case.kind not in QUIET for case in found if not case.extra)} of"
+        f" {sum(case.kind not in NO_ALARM for case in found if not case.extra)} of"
         f" {sum(not case.extra for case in found)} without extra work are called slower or faster"
     )
     return f"{about}:\n\n{markdown(detection_on_kernels.table(found))}"

@@ -40,13 +40,13 @@ from deepbench_ops.statistics.stopping import FEWEST_FOR_WIDTH
 RELEASES, SWEEPS, SLICE_NOISE = 8, 20, 0.01
 NAMES = [f"r{index}" for index in range(RELEASES)]
 ANCHOR = RELEASES - 1
-MOST = 40
+MOST_ROUNDS = 40
 GOAL = 0.01
 """Half-width at which a history stops; the default of `deepbench history`."""
 
-ONCE = (3, 5, 10, 20, 40)
+ROUND_COUNTS = (3, 5, 10, 20, 40)
 CHANGES = (0.01, 0.02, 0.05)
-SOME = 250
+TRIALS_AT_A_TIME = 250
 """Trials computed at a time, which limits the memory."""
 
 
@@ -200,11 +200,11 @@ def history_tables(kinds: Sequence[Kind], trials: int, seed: int) -> tuple[list[
     for kind in kinds:
         print(*kind.row().values(), file=sys.stderr, flush=True)
         random = np.random.default_rng(seed)
-        once = {count: Answers.none() for count in ONCE}
+        once = {count: Answers.none() for count in ROUND_COUNTS}
         stopped = Answers.none()
-        for start in range(0, trials, SOME):
-            some = min(SOME, trials - start)
-            levels, variances = simulated(kind, random, some, MOST)
+        for start in range(0, trials, TRIALS_AT_A_TIME):
+            some = min(TRIALS_AT_A_TIME, trials - start)
+            levels, variances = simulated(kind, random, some, MOST_ROUNDS)
             for count, answers in once.items():
                 answers.add(located(levels, variances, count), np.ones(some, bool), count)
             stop(stopped, levels, variances)
@@ -231,11 +231,11 @@ def relative(low: np.ndarray, middle: np.ndarray, high: np.ndarray) -> np.ndarra
 def stop(answers: Answers, levels: np.ndarray, variances: np.ndarray) -> None:
     """Add each trial's results at the round after which all its intervals are narrow enough."""
     still_open = np.arange(len(levels))
-    for rounds in range(FEWEST_FOR_WIDTH, MOST + 1):
+    for rounds in range(FEWEST_FOR_WIDTH, MOST_ROUNDS + 1):
         found = located(levels[still_open], variances[still_open], rounds)
         low, high = found.location.interval(ERROR)
         done = relative(low, found.median, high).max(axis=-1) <= GOAL
-        if rounds == MOST:
+        if rounds == MOST_ROUNDS:
             done[:] = True
         answers.add(found, done, rounds)
         still_open = still_open[~done]
@@ -354,7 +354,7 @@ def main() -> None:
     pooled = list(causes_table(arguments.trials, arguments.seed))
     titles = (
         ("Judged once, after so many rounds", once),
-        (f"Stopped where all seven are within 1 %, after {MOST} rounds at most", stopped),
+        (f"Stopped where all seven are within 1 %, after {MOST_ROUNDS} rounds at most", stopped),
         ("Pooled over the kernels of a cause", pooled),
     )
     text = "\n\n".join(

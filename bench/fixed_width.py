@@ -22,7 +22,7 @@ from deepbench_ops.statistics.stopping import FEWEST_FOR_WIDTH
 from deepbench_ops.storage import atomic
 
 SEED = 20161225
-GOAL, MOST = 0.01, 40
+GOAL, MOST_ROUNDS = 0.01, 40
 ERROR = 0.01
 NOISES = (0.003, 0.005, 0.008, 0.012, 0.02)
 RUINED = ((0.0, False), (0.1, False), (0.1, True), (0.3, False), (0.3, True))
@@ -32,8 +32,8 @@ MARK = "<!-- fixed width, written by bench/fixed_width.py -->"
 def levels(
     random: np.random.Generator, trials: int, noise: float, share: float, upward: bool
 ) -> np.ndarray:
-    """Return logarithms of ratios, of shape (trials, MOST); their true value is 0."""
-    shape = trials, MOST
+    """Return logarithms of ratios, of shape (trials, MOST_ROUNDS); their true value is 0."""
+    shape = trials, MOST_ROUNDS
     factors = random.uniform(math.log(1.2), math.log(3), shape)
     signs = 1 if upward else random.choice([-1, 1], shape)
     return random.normal(0, noise, shape) + (random.random(shape) < share) * factors * signs
@@ -44,11 +44,11 @@ def stopped(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     misses = np.zeros(len(values), dtype=bool)
     middles, rounds = np.zeros(len(values)), np.zeros(len(values))
     still = np.arange(len(values))
-    for count in range(FEWEST_FOR_WIDTH, MOST + 1):
+    for count in range(FEWEST_FOR_WIDTH, MOST_ROUNDS + 1):
         seen = values[still, :count]
         found = locate(seen, np.zeros_like(seen))
         low, high = found.interval(ERROR)
-        ends = (np.expm1((high - low) / 2) <= GOAL) | (count == MOST)
+        ends = (np.expm1((high - low) / 2) <= GOAL) | (count == MOST_ROUNDS)
         ended = still[ends]
         misses[ended] = ((low > 0) | (high < 0))[ends]
         middles[ended], rounds[ended] = found.median[ends], count
@@ -97,7 +97,7 @@ def main() -> None:
     print(table)
     if asked.write:
         before, _, _ = asked.write.read_text().partition(MARK)
-        title = f"{asked.trials} trials a row, goal {GOAL:.0%}, at most {MOST} rounds:"
+        title = f"{asked.trials} trials a row, goal {GOAL:.0%}, at most {MOST_ROUNDS} rounds:"
         atomic.write_text(asked.write, f"{before}{MARK}\n\n{title}\n\n{table}\n")
 
 

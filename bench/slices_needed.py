@@ -25,7 +25,7 @@ from deepbench_ops.storage import measurements
 FEWEST = 6
 NUMBERS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30)
 TARGETS = (0.01, 0.02, 0.03, 0.05, 0.1)
-LEAST, MOST = 4, 10
+FEWEST_SLICES, MOST_SLICES = 4, 10
 LONG_CALL_SECONDS = 0.03
 
 Entry = dict[str, Any]
@@ -46,8 +46,8 @@ def first(entry: Entry, number: int) -> Entry:
 def within(entry: Entry, target: float) -> Entry:
     """Return a measurement up to the slice at which the median's interval is within `target`."""
     samples = [s / y for s, y in zip(entry["seconds"], entry["yardstick"], strict=True)]
-    number = LEAST
-    while number < MOST and relative_half_width(samples[:number]) > target:
+    number = FEWEST_SLICES
+    while number < MOST_SLICES and relative_half_width(samples[:number]) > target:
         number += 1
     return first(entry, number)
 
@@ -84,7 +84,7 @@ def main() -> None:
     rows = [[number, *row([[first(e, number) for e in es] for es in some])] for number in NUMBERS]
     print(tabulate(rows, ["slices", *columns]))
     many = [
-        [entry for entry in entries if enough(entry, MOST) and entry["yardstick"]]
+        [entry for entry in entries if enough(entry, MOST_SLICES) and entry["yardstick"]]
         for entries in releases
     ]
     rows = []
@@ -92,7 +92,10 @@ def main() -> None:
         ended = [[within(entry, target) for entry in entries] for entries in many]
         slices = fmean(len(entry["seconds"]) for entries in ended for entry in entries)
         rows.append([f"{target:.0%}", round(slices, 1), *row(ended)])
-    print(f"\n{LEAST} to {MOST} slices, until the 95 % interval of their median is within")
+    print(
+        f"\n{FEWEST_SLICES} to {MOST_SLICES} slices, until the 95 % interval of their median is"
+        " within"
+    )
     print(tabulate(rows, ["", "slices", *columns]))
 
 

@@ -34,9 +34,9 @@ from deepbench_ops.statistics.spread import scaled_mad
 from deepbench_ops.storage.measurements import Record, level
 
 READINGS = (0, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.25, 1.3, 1.5, 2, 3, math.inf)
-CALM = 0.95, 1.2
-FAR = math.log(1.15)
-QUIET = 0.1
+CALM_READINGS = 0.95, 1.2
+OFF_LINE = math.log(1.15)
+QUIET_LINE = 0.1
 """Largest difference between neighbouring releases of the lines used, as a logarithm."""
 
 
@@ -82,7 +82,7 @@ def load(results: Path) -> list[Judged]:
         logs = [math.log(one.seconds) for one in line]
         for i, one in enumerate(line):
             near = [logs[j] for j in range(max(0, i - 3), min(len(line), i + 4)) if j != i]
-            if len(near) >= 4 and scaled_mad(near) < QUIET:
+            if len(near) >= 4 and scaled_mad(near) < QUIET_LINE:
                 one.off = logs[i] - median(near)
     return [one for found in lines.values() for _, one in found]
 
@@ -95,7 +95,8 @@ def by_reading(found: Sequence[Judged], yardstick: str) -> list[list[object]]:
             others = [
                 math.log(level(other))
                 for other in one.records
-                if other is not entry and CALM[0] <= median(r for r, _ in slices(other)) <= CALM[1]
+                if other is not entry
+                and CALM_READINGS[0] <= median(r for r, _ in slices(other)) <= CALM_READINGS[1]
             ]
             if others and entry["yardstick_kind"] == yardstick:
                 for ratio, seconds in slices(entry):
@@ -122,7 +123,7 @@ def off_lines(
     for low, high in pairwise(edges):
         offs = [abs(off) for value, off in figured if value is not None and low <= value < high]
         if offs:
-            rows.append([f"{low:g} to {high:g}", len(offs), np.mean(np.array(offs) > FAR)])
+            rows.append([f"{low:g} to {high:g}", len(offs), np.mean(np.array(offs) > OFF_LINE)])
     return rows
 
 

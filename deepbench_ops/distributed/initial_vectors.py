@@ -31,7 +31,7 @@ BLOCKS = 8
 """Number of blocks that are made or compared at a time, so that memory does not grow with
 vectors."""
 
-MOST = BLOCKS * PERIOD
+CHUNK_ENTRIES = BLOCKS * PERIOD
 """Number of entries that are made or compared at a time."""
 
 OWN_STREAMS = 1000

@@ -7,7 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from deepbench_ops.distributed import collectives
-from deepbench_ops.distributed.initial_vectors import MOST, SCALE, SIGNIFICAND, Piece, Vectors
+from deepbench_ops.distributed.initial_vectors import (
+    CHUNK_ENTRIES,
+    SCALE,
+    SIGNIFICAND,
+    Piece,
+    Vectors,
+)
 
 STORED: Mapping[str, np.dtype] = {"float32": np.dtype(np.float32), "bfloat16": np.dtype(np.uint16)}
 """Types of arrays in the host's memory. numpy has no bfloat16; its bits are stored as uint16."""
@@ -122,8 +128,8 @@ def _chunks(pieces: Sequence[Piece]) -> Iterator[tuple[int, np.ndarray]]:
     """Yield the values of the pieces in parts of limited size, each with its position."""
     place = 0
     for vector, first, length in pieces:
-        for start in range(first, first + length, MOST):
-            values = vector.between(start, min(start + MOST, first + length))
+        for start in range(first, first + length, CHUNK_ENTRIES):
+            values = vector.between(start, min(start + CHUNK_ENTRIES, first + length))
             yield place, values
             place += len(values)
 

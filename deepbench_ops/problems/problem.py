@@ -119,11 +119,11 @@ class Problem(ABC):
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Ids in the headline selection, by the set that lists them."""
     selections: ClassVar[Mapping[str, str]] = {}
-    """Selections of this family alone, and the set that each takes `few` problems from."""
+    """Selections of only this family, and the set from which each takes `few` problems."""
     ranks: ClassVar[tuple[int, ...]] = ()
     """Numbers of processes that it is timed on; () for problems that run in one process."""
     headline_ranks: ClassVar[tuple[int, ...]] = ()
-    """Those of `ranks` that the headline selection times."""
+    """Numbers among `ranks` in the headline selection."""
     benchmark_version: ClassVar[str] = "1"
     """Version of its benchmarks under asv, where the family has no file in `suite/`: raised by hand
     when the measured operation changes, which sets earlier results apart."""

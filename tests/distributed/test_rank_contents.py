@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deepbench_ops.distributed.initial_vectors import MOST, PERIOD
+from deepbench_ops.distributed.initial_vectors import CHUNK_ENTRIES, PERIOD
 from deepbench_ops.distributed.rank_contents import Contents, narrowed, widened
 
 FAMILIES = ("all_gather", "reduce_scatter", "all_to_all")
@@ -101,10 +101,10 @@ def test_another_ranks_part_of_the_sum_is_found():
     assert contents.mismatch(first, 1, 1) is not None
 
 
-@pytest.mark.parametrize("entry", [0, MOST - 1, MOST, MOST + PERIOD])
+@pytest.mark.parametrize("entry", [0, CHUNK_ENTRIES - 1, CHUNK_ENTRIES, CHUNK_ENTRIES + PERIOD])
 def test_one_wrong_entry_of_a_long_vector_is_named(entry):
     """Its place counts from the beginning of the result, in whatever part it is compared."""
-    contents = Contents("all_gather", 2 * (MOST + PERIOD), 2)
+    contents = Contents("all_gather", 2 * (CHUNK_ENTRIES + PERIOD), 2)
     (result, _) = results("all_gather", operands(contents))
     right = result[entry]
     result[entry] = np.nextafter(right, np.float32(1))

@@ -39,7 +39,7 @@ def test_each_change_is_an_entry(found: Sequence[Cause]) -> None:
     """With factor, machine, kernels and links that are whole addresses; the newest comes first."""
     feed = parsed(found)
     entries = feed.findall(f"{ATOM}entry")
-    assert min(len(found), change_feed.MOST) == len(entries)
+    assert min(len(found), change_feed.ENTRIES) == len(entries)
     assert len(entries) == len({entry.findtext(f"{ATOM}id") for entry in entries})
     days = [entry.findtext(f"{ATOM}updated") for entry in entries]
     assert sorted(days, reverse=True) == days

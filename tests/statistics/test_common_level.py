@@ -85,7 +85,9 @@ def test_the_simulation_judges_as_ensembles_do(simulation):
 def test_simulated_histories_meet_their_targets(simulation):
     """Stopped at 1 %, with one process in ten ruined: the truth is held, 2 % are found."""
     kind = simulation.Kind(0.1, "processes", True)
-    levels, variances = simulation.simulated(kind, np.random.default_rng(8), 60, simulation.MOST)
+    levels, variances = simulation.simulated(
+        kind, np.random.default_rng(8), 60, simulation.MOST_ROUNDS
+    )
     answers = simulation.Answers.none()
     simulation.stop(answers, levels, variances)
     row = answers.row()
