@@ -107,7 +107,7 @@ def test_an_ensemble_and_implementations_are_named_once() -> None:
     origin = Origin("numpy", "numpy-2.0", 12, 1.5, 1.45, 1.55, (1.0, 2.0))
     notes = (("implementation", "openblas Zen"),)
     content = change_data.kernels([line(ensemble=origin, state="near", notes=notes)], PLACES, {
-        change_data._anywhere(shift): {} for shift in line().changes
+        change_data._change_key(shift): {} for shift in line().changes
     })  # fmt: skip
     (kernel,) = content["kernels"]
     assert [0, 12, "near", 1.5, 1.45, 1.55] == kernel["ensemble"][0]
