@@ -138,7 +138,7 @@ def _exported(
         assert program is not None
         program.save(str(path), external_data=True)
         if calibrating is not None:
-            path = int8_networks.of_file(path, calibrating)
+            path, kind = int8_networks.of_file(path, calibrating)
         _demand_room(path, at_once)
         sessions = [
             onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
@@ -148,8 +148,7 @@ def _exported(
     if at_once > 1:
         route += f", {at_once} sessions"
     if calibrating is not None:
-        how = f"{int8_networks.kind(calibrating[0])}, {int8_networks.bits()}"
-        route = f"quantised by onnxruntime ({how}), {route}"
+        route = f"quantised by onnxruntime ({kind}, {int8_networks.bits()}), {route}"
     return Served([_of(session) for session in sessions], route)
 
 

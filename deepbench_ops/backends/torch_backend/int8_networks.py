@@ -2,7 +2,7 @@
 
 torch: torchao quantises the exported network for compilation (PT2E, its quantiser for x86).
 Convolutions and linear layers then take int8, and so do operations between them that can. ONNX
-Runtime: its own quantisation, static for pictures and dynamic for other inputs, as its
+Runtime: its own quantisation, static for convolutional networks and dynamic for others, as its
 documentation recommends. Static quantisation is calibrated on inputs of the same kind as the timed
 ones, but not on these. On processors that would cut off large sums (`vnni`), both tools recommend 7
 bits instead of 8, torchao for activations and ONNX Runtime for weights, and the networks have 7
@@ -12,7 +12,8 @@ bits there.
 import logging
 import platform
 import warnings
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,8 @@ Some of these have a hundred intermediate numbers or fewer, whose range 16 items
 LARGEST_SINGLE_FILE = 2**31
 """Size of weights in bytes from which on an ONNX file cannot contain them."""
 
-PICTURES = 4
-"""Number of dimensions of an input that is a batch of pictures."""
+PRODUCTS = ("MatMul", "Gemm")
+"""Operators of ONNX that multiply matrices."""
 
 
 def for_compiling(module: nn.Module, batches: Batches) -> nn.Module:
@@ -75,8 +76,10 @@ def packed() -> Any:
     return config.patch(freezing=True)
 
 
-def of_file(network: Path, batches: Batches) -> Path:
-    """Quantise an ONNX file, calibrated on batches; return the new file, in the same folder.
+def of_file(network: Path, batches: Batches) -> tuple[Path, str]:
+    """Quantise an ONNX file, calibrated on batches.
+
+    Return the new file, in the same folder, and the kind of quantisation (see `kind`).
 
     Raises Unsupported for networks of 2 GB or more, which ONNX Runtime's tool cannot take.
     """
@@ -94,7 +97,8 @@ def of_file(network: Path, batches: Batches) -> Path:
         warnings.simplefilter("ignore")
         quant_pre_process(whole, ready, skip_symbolic_shape=True)
         weights = {"per_channel": True, "reduce_range": not vnni.adds_in_32_bits()}
-        if kind(batches[0]) == "static":
+        chosen = kind(Counter(node.op_type for node in model.graph.node))
+        if chosen == "static":
             names = [each.name for each in model.graph.input]
             feeds = [
                 dict(zip(names, (each.numpy() for each in batch), strict=True)) for batch in batches
@@ -102,13 +106,15 @@ def of_file(network: Path, batches: Batches) -> Path:
             quantize_static(ready, result, CalibrationFeeds(feeds), **weights)
         else:
             quantize_dynamic(ready, result, **weights)
-    return result
+    return result, chosen
 
 
-def kind(inputs: Sequence[Tensor]) -> str:
+def kind(operators: Mapping[str, int]) -> str:
     """Return the kind of quantisation, "static" or "dynamic", that ONNX Runtime's documentation
-    recommends for a network with such inputs."""
-    return "static" if any(each.dim() == PICTURES for each in inputs) else "dynamic"
+    recommends for a network of so many operators of each name: static for convolutional networks,
+    which have more convolutions than products of matrices."""
+    products = sum(operators.get(name, 0) for name in PRODUCTS)
+    return "static" if operators.get("Conv", 0) > products else "dynamic"
 
 
 def bits() -> str:
