@@ -124,7 +124,7 @@ def test_asv_prints_the_error_as_one_line(tmp_path: Path, monkeypatch: Any) -> N
 def test_a_page_without_an_end_is_refused() -> None:
     """Ours is only put into a page whose head and body end once."""
     with pytest.raises(asv_index_offline.PagesError, match="</body>"):
-        asv_index_offline.extended("<head></head>", "project", True)
+        asv_index_offline.extended("<html><head></head>", "project", True)
 
 
 def test_project_name_is_escaped(html: Path) -> None:
@@ -243,7 +243,7 @@ def test_configured_links_stay() -> None:
 
 def test_source_commits_keep_asvs_hashes() -> None:
     """With a source repository the script leaves asv's names as they are."""
-    page = asv_index_offline.extended("<head></head></body>", "project", releases=False)
+    page = asv_index_offline.extended("<html><head></head></body>", "project", releases=False)
     assert 'data-releases="no"' in page
 
 
