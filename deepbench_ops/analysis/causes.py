@@ -159,6 +159,7 @@ def _is_most(number: int, whole: int) -> bool:
 
 
 def _cause(scope: Scope, shifts: Sequence[Shift], watched: int) -> Cause:
+    """Return one cause, its kernels in the order of `_size`."""
     first = shifts[0]
     return Cause(
         first.after.machine,
@@ -166,9 +167,14 @@ def _cause(scope: Scope, shifts: Sequence[Shift], watched: int) -> Cause:
         first.after.release,
         first.slower,
         scope,
-        tuple(shifts),
+        tuple(sorted(shifts, key=_size)),
         watched,
     )
+
+
+def _size(shift: Shift) -> tuple[object, ...]:
+    """Return a key that puts the largest changes first, in one order wherever they are read."""
+    return -abs(math.log(shift.change.ratio)), *map(str, shift.after.kernel)
 
 
 def _with_elsewhere(found: Sequence[Cause]) -> list[Cause]:

@@ -95,7 +95,7 @@ def test_a_rank_that_fails_ends_the_others_with_its_reason(monkeypatch, mark):
     from deepbench_ops.distributed.training import launch
 
     monkeypatch.setattr(TrainingRequest, "text", lambda self: "{}")
-    with pytest.raises(DeepbenchError, match=r"2 ranks of wide_deep failed: .\{\}. asks"):
+    with pytest.raises(DeepbenchError, match=r"2 ranks of wide_deep failed: .\{\}. is no request"):
         launch.steps(TINY, 2)
     assert eventually_gone(mark)
 

@@ -55,6 +55,7 @@ def test_a_published_machine_shows_the_libraries_of_each_day(more: Path, opened:
     """Drivers and libraries from its publications, and what was new on each day."""
     page = opened(more, f"machine#machine={published_site.CARD}")
     page.click("#software summary")
+    page.wait_for_selector("#software dl > *")
     assert "8.0" in page.inner_text("#software dl")
     new = column(page, "#software", "new with it")
     assert ["CUDA Version 8.0 (before: 7.5)", ""] == new

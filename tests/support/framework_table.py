@@ -40,7 +40,7 @@ def check_of_every_kernel(cases, frameworks=ALL, in_numpy=("float32",), refused=
 def gradients_of_rows_in_16_bits(name, precision, operation):
     """Return the reason why a framework refuses to add up gradients of rows, None for others."""
     inexact = operation == "backward" and precision != "float32"
-    return "adds up gradients of a row" if inexact else None
+    return "adds up the gradients of a row" if inexact else None
 
 
 def entries_agree(cases):
