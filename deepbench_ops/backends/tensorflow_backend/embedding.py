@@ -17,7 +17,9 @@ def function(
 ) -> Function:
     """Return the forward or backward pass; raise Unsupported for gradients in 16 bits."""
     if operation == "backward" and precision != "float32":
-        raise Unsupported(f"tensorflow adds up the gradients of a row in {precision}, not in 32 bits")
+        raise Unsupported(
+            f"tensorflow adds up the gradients of a row in {precision}, not in 32 bits"
+        )
 
     def look_up(table: Any, tokens: Any) -> Any:
         return tf.gather(table, tokens)

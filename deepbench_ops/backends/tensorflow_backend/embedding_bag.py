@@ -21,7 +21,9 @@ def function(
 ) -> Function:
     """Return the forward or backward pass; raise Unsupported for gradients in 16 bits."""
     if operation == "backward" and precision != "float32":
-        raise Unsupported(f"tensorflow adds up the gradients of a row in {precision}, not in 32 bits")
+        raise Unsupported(
+            f"tensorflow adds up the gradients of a row in {precision}, not in 32 bits"
+        )
 
     def sums(rows: Any, bags: Any) -> Any:
         found = tf.cast(tf.gather(rows, bags), tf.float32)

@@ -20,7 +20,7 @@ def build(
 ) -> Kernel:
     """Prepare the forward or backward pass; raise Unsupported for gradients summed in 16 bits."""
     if operation == "backward" and not adds_up_exactly(DTYPES[precision], backend.device):
-        raise Unsupported(refused("gradients of a row", precision, backend.device))
+        raise Unsupported(refused("the gradients of a row", precision, backend.device))
 
     def sums(rows: torch.Tensor, bags: torch.Tensor) -> torch.Tensor:
         return F.embedding_bag(bags, rows, mode="sum")
