@@ -91,8 +91,8 @@ def test_ctrl_c_ends_all_jobs_and_the_next_run_goes_on(root, mark):
     )
     journals = root / "fleet" / "jobs"
     until = time.monotonic() + 120
-    while not list(journals.rglob("unfinished/*.jsonl")) and time.monotonic() < until:
-        time.sleep(0.05)
+    while not list(journals.rglob("begun.json")) and time.monotonic() < until:
+        time.sleep(0.01)
     run.send_signal(signal.SIGINT)
     said, _ = run.communicate(timeout=60)
     assert 130 == run.returncode, said

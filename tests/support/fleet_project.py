@@ -1,9 +1,12 @@
 """A project folder with one release of numpy, that of this interpreter, and plans in it."""
 
+import atexit
+import hashlib
 import json
 import os
 import shutil
 import sys
+import tempfile
 from importlib import metadata
 from pathlib import Path
 
@@ -83,7 +86,13 @@ def write(path: Path, made: Plan) -> Plan:
 
 
 def environ(home: Path) -> dict[str, str]:
-    """Environment variables of a user with this home folder, and temporary files in it."""
-    (home / "tmp").mkdir(exist_ok=True)
-    own = {"HOME": str(home), "TMPDIR": str(home / "tmp"), "PYTHONPATH": str(ROOT)}
+    """Environment variables of a user with this home folder, and a folder for temporary files.
+
+    That has a short path: asv puts a socket there, whose path has at most 107 bytes.
+    """
+    temporary = Path(tempfile.gettempdir()) / hashlib.sha256(bytes(home)).hexdigest()[:12]
+    if not temporary.exists():
+        temporary.mkdir()
+        atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    own = {"HOME": str(home), "TMPDIR": str(temporary), "PYTHONPATH": str(ROOT)}
     return {**os.environ, **own, "DEEPBENCH_THREADS": "1"}
