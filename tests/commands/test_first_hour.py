@@ -18,15 +18,15 @@ from deepbench_ops.releases.release_table import Release
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def dashboard_commands() -> str:
+    """Return the commands of `make dashboard`, which are not run."""
+    command = ["make", "--no-print-directory", "--dry-run", "dashboard"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
 def test_the_dashboard_ends_with_the_next_commands():
     """The command that activates comes first, and the one that installs torch last."""
-    shown = subprocess.run(
-        ["make", "--no-print-directory", "--dry-run", "dashboard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
+    shown = dashboard_commands()
     *_, last = shown.splitlines()
     assert "make models installs" in last
     assert 0 < shown.index(". .venv/bin/activate") < shown.index("  deepbench problems")
@@ -34,13 +34,7 @@ def test_the_dashboard_ends_with_the_next_commands():
 
 def test_the_dashboard_ends_at_a_damaged_configuration():
     """The configuration is checked before asv reads it, with a traceback for what is no JSON."""
-    shown = subprocess.run(
-        ["make", "--no-print-directory", "--dry-run", "dashboard"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
+    shown = dashboard_commands()
     lines = [line for line in shown.splitlines() if line.startswith(".venv/bin/")]
     assert ".venv/bin/deepbench config" == lines[0]
     assert lines[2].startswith(".venv/bin/asv run")
