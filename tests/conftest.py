@@ -1,6 +1,6 @@
 """Shared setup of all tests: no time limit on a single example, since machines are shared; all
-cores, which an earlier test may have given up; no lock on measuring; and an end of the time for
-slow tests."""
+cores, which an earlier test may have given up; the variables that it began with; no lock on
+measuring; and an end of the time for slow tests."""
 
 import os
 import time
@@ -26,6 +26,17 @@ def all_cores() -> Iterator[None]:
     """Kernels that were measured pin the threads of this process, which its children inherit."""
     yield
     threads.unpin()
+
+
+@pytest.fixture(autouse=True)
+def same_variables() -> Iterator[None]:
+    """Libraries set variables of this process when they are imported, as MONAI and torch's compiler
+    do; commands that later tests start would report them as settings from outside."""
+    before = dict(os.environ)
+    yield
+    for name in os.environ.keys() - before.keys():
+        del os.environ[name]
+    os.environ.update(before)
 
 
 @pytest.fixture(autouse=True)

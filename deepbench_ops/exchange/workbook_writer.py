@@ -79,14 +79,17 @@ def write(path: Path, points: Sequence[Point], facts: dict[str, str]) -> None:
 def _saved(book: Any) -> bytes:
     """Return the bytes of a workbook. Raises OSError where openpyxl's temporary files find no room.
 
-    Its generators then fail a second time when they are removed, which Python would print.
+    Its writers fail again while they are closed, some with another kind of error, and when they are
+    removed, which Python would print.
     """
     content, failure, hook = io.BytesIO(), None, sys.unraisablehook
     sys.unraisablehook = lambda _: None
     try:
         book.save(content)
-    except OSError as error:
-        failure = error.errno, error.strerror
+    except Exception as error:
+        failure = _number_and_text(error)
+        if failure is None:
+            raise
     finally:
         if failure is not None:
             gc.collect()
@@ -94,6 +97,13 @@ def _saved(book: Any) -> bytes:
     if failure is not None:
         raise OSError(*failure, tempfile.gettempdir())
     return content.getvalue()
+
+
+def _number_and_text(error: BaseException | None) -> tuple[int, str] | None:
+    """Return those of the OSError that an error is, or was raised after; None without such."""
+    while error is not None and not isinstance(error, OSError):
+        error = error.__context__
+    return None if error is None else (error.errno or 0, error.strerror or str(error))
 
 
 def _cell(sheet: Any, value: Any) -> Any:

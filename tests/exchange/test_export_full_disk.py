@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from deepbench_ops.exchange import workbook_writer
+
 pytest.importorskip("asv", reason="results are read by asv")
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
@@ -57,7 +59,7 @@ def test_a_file_that_may_not_grow_leaves_the_former_one(form, tmp_path):
     path = tmp_path / f"all.{form}"
     path.write_text("former")
     done = export(LIMITED, path)
-    assert (2, True, {path.name: "former"}) == outcome(done, path)
+    assert (2, True, {path.name: "former"}) == outcome(done, path), done.stderr
     assert "Traceback" not in done.stderr
     assert re.search("^deepbench: error: .*File too large", done.stderr, re.MULTILINE)
 
@@ -67,6 +69,20 @@ def test_a_full_disk_leaves_the_former_file(form, disk):
     path = disk / f"all.{form}"
     path.write_text("former")
     done = export(PLAIN, path)
-    assert (2, True, {path.name: "former"}) == outcome(done, path)
+    assert (2, True, {path.name: "former"}) == outcome(done, path), done.stderr
     assert "Traceback" not in done.stderr
     assert re.search("^deepbench: error: .*No space left on device", done.stderr, re.MULTILINE)
+
+
+def test_a_writer_that_fails_again_while_it_is_closed_reports_the_disk() -> None:
+    """openpyxl's error of another kind, raised on the way out, hides the first one."""
+
+    class Book:
+        def save(self, content: object) -> None:
+            try:
+                raise OSError(28, "No space left on device")
+            finally:
+                raise RuntimeError("generator didn't stop after throw()")
+
+    with pytest.raises(OSError, match="No space left on device"):
+        workbook_writer._saved(Book())
