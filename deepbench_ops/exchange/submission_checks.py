@@ -95,9 +95,14 @@ def check_conditions(variables: Mapping[str, str]) -> None:
 
 
 def refuse_unknown(benchmark: str, params: Sequence[str]) -> None:
-    """Raise DeepbenchError for a problem, set, operation or precision that there is not, and for
-    parameters that are spelt otherwise than asv stores them."""
-    family, kind, kernel = benchmark.split(".")
+    """Raise DeepbenchError for a family, problem, set, operation or precision that there is not,
+    and for parameters that are spelt otherwise than asv stores them."""
+    family, *names = benchmark.split(".")
+    if family not in TYPES:
+        raise unknown("family", family, sorted(TYPES))
+    if len(names) != 2:
+        raise DeepbenchError(f"{benchmark} is no benchmark: write FAMILY.SET.kernel_OPERATION")
+    kind, kernel = names
     axes = 3 if TYPES[family].ranks else 2
     if len(params) != axes:
         raise DeepbenchError(f"{len(params)} parameters: {family} has {axes}")

@@ -125,6 +125,7 @@ DAMAGE = {
     "a bound less": lambda row: row.update(low=None),
     "a bound beyond": lambda row: row.update(low=1.3),
     "another column": lambda row: row.update(more=1),
+    "an unknown family": lambda row: row.update(family="gdmm"),
     "an unknown problem": lambda row: row.update(problem="m0_n0_k0_NN"),
     "an unknown pass": lambda row: row.update({"pass": "sideways"}),
     "an unknown release": lambda row: row.update(release="9.9.9"),
