@@ -3,18 +3,21 @@
 Every kernel gives each node a deviation: the logarithm of its time over the median of all nodes.
 The deviations of a family's kernels are combined as rounds are in verdicts
 (`statistics.robust_interval`), which a few odd kernels do not move. Raw seconds are compared: the
-yardstick of a slow node is slow as well, and calibrated seconds would hide it.
+yardstick of a slow node is slow as well, and calibrated seconds would hide it. A kernel alone has
+an interval from its own rounds on the node.
 """
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet import job_folder
-from deepbench_ops.fleet.job_folder import AT_NODE, MEASURED
+from deepbench_ops.fleet.job_folder import AT_NODE, MEASURED, JobFolder
 from deepbench_ops.fleet.plan import Plan
 from deepbench_ops.statistics.robust_interval import FEWEST, locate
 from deepbench_ops.storage import measurements
@@ -24,7 +27,8 @@ ALL = "all"
 """In place of a family: all kernels."""
 
 ERROR = 0.01
-"""Probability that any interval of a comparison misses; all intervals share it."""
+"""Probability that any interval of families misses; all intervals of a comparison share it. Each
+interval of a single kernel has it for itself."""
 
 FEWEST_NODES = 3
 """Of two nodes that differ either may be the slow one."""
@@ -37,10 +41,14 @@ Kernel = tuple[str, ResultKey]
 
 @dataclass(frozen=True)
 class NodeTimes:
-    """Raw seconds of a node by kernel, and when the last was taken, in seconds since 1970."""
+    """Raw seconds of a node by kernel, and when the last was taken, in seconds since 1970.
+
+    rounds: the seconds of each process that measured a kernel.
+    """
 
     seconds: Mapping[Kernel, float]
     measured_at: float
+    rounds: Mapping[Kernel, Sequence[float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -60,23 +68,72 @@ class NodeLevel:
     kind: str
     measured_at: float
 
+    @property
+    def place(self) -> tuple[str, str]:
+        """The node and the family."""
+        return self.node, self.family
 
-def times_of(plan: Plan, path: Path) -> dict[str, dict[str, NodeTimes]]:
+
+@dataclass(frozen=True)
+class KernelLevel:
+    """A kernel of a node against the median of the nodes of its type.
+
+    seconds: raw, on this node; median: of all nodes. The other fields are those of `NodeLevel`.
+    """
+
+    node: str
+    kernel: Kernel
+    seconds: float
+    median: float
+    ratio: float
+    low: float
+    high: float
+    kind: str
+    measured_at: float
+
+    @property
+    def place(self) -> tuple[str, Kernel]:
+        """The node and the kernel."""
+        return self.node, self.kernel
+
+
+def times_of(
+    plan: Plan, path: Path, problems: list[str] | None = None
+) -> dict[str, dict[str, NodeTimes]]:
     """Return the times of a plan for every node, by machine type and node; path: of the plan.
 
-    Raises DeepbenchError for a damaged file.
+    problems: gets a line for each job with a damaged file, which is left out. Raises DeepbenchError
+    for a damaged file where there is no such list.
     """
     found: dict[str, dict[str, list[measurements.Record]]] = {}
     for folder in job_folder.folders(plan, path):
-        if folder.state() == MEASURED:
+        try:
+            records = _records(folder) if folder.state() == MEASURED else []
+        except DeepbenchError as wrong:
+            if problems is None:
+                raise
+            problems.append(f"{folder.name}: its times are left out: {wrong}")
+            continue
+        if records:
             node = folder.path.name.partition(AT_NODE)[2]
-            own = found.setdefault(folder.job.machine, {}).setdefault(node, [])
-            for file in measurements.paths(folder.results / folder.job.machine):
-                own += [each for each in measurements.load(file)[1] if "skipped" not in each]
+            found.setdefault(folder.job.machine, {}).setdefault(node, []).extend(records)
     return {
         machine: {node: _times(records) for node, records in sorted(nodes.items())}
         for machine, nodes in found.items()
     }
+
+
+def _records(folder: JobFolder) -> list[measurements.Record]:
+    """Return the records of a job that hold times. Raises DeepbenchError."""
+    found = []
+    for file in measurements.paths(folder.results / folder.job.machine):
+        for each in measurements.load(file)[1]:
+            if "skipped" in each or not each["seconds"]:
+                continue
+            if not {"release", "started_at"} <= each.keys():
+                raise DeepbenchError(f"{file}: a record has no release or start: remove the job")
+            found.append(each)
+    return found
 
 
 def _times(records: Iterable[measurements.Record]) -> NodeTimes:
@@ -86,7 +143,8 @@ def _times(records: Iterable[measurements.Record]) -> NodeTimes:
         kernel = (each["release"], unquoted(each["benchmark"], each["params"]))
         levels.setdefault(kernel, []).append(statistics.median(each["seconds"]))
         last = max(last, float(each["started_at"]))
-    return NodeTimes({name: statistics.median(own) for name, own in levels.items()}, last)
+    middle = {name: statistics.median(own) for name, own in levels.items()}
+    return NodeTimes(middle, last, levels)
 
 
 def compare(nodes: Mapping[str, NodeTimes], beyond: float) -> list[NodeLevel]:
@@ -95,10 +153,7 @@ def compare(nodes: Mapping[str, NodeTimes], beyond: float) -> list[NodeLevel]:
     beyond: share by which a node must differ, with certainty, to be slow or fast. [] for fewer
     nodes than `FEWEST_NODES`. Kernels that not all nodes have measured are left out.
     """
-    if len(nodes) < FEWEST_NODES:
-        return []
-    shared = set.intersection(*(set(each.seconds) for each in nodes.values()))
-    kernels = sorted(shared)
+    kernels = _shared(nodes)
     if not kernels:
         return []
     logs = np.log([[each.seconds[kernel] for kernel in kernels] for each in nodes.values()])
@@ -124,20 +179,74 @@ def _level(
     found = locate(values, np.zeros_like(values))
     ratio, *bounds = (float(np.exp(each)) for each in (found.median, *found.interval(error)))
     low, high = bounds
-    slow, fast = low > 1 + beyond, high < 1 / (1 + beyond)
-    kind = SLOW if slow else FAST if fast else USUAL
+    kind = _kind(low, high, beyond)
     return NodeLevel(node, family, count, ratio, low, high, kind, measured_at)
 
 
-def slow_since(surveys: Sequence[Sequence[NodeLevel]]) -> dict[tuple[str, str], float]:
-    """Return since when each slow node has been slow in a family, without a break.
+def _kind(low: float, high: float, beyond: float) -> str:
+    return SLOW if low > 1 + beyond else FAST if high < 1 / (1 + beyond) else USUAL
+
+
+def _shared(nodes: Mapping[str, NodeTimes]) -> list[Kernel]:
+    """Return the kernels that all nodes have measured; [] for fewer nodes than `FEWEST_NODES`."""
+    if len(nodes) < FEWEST_NODES:
+        return []
+    return sorted(set.intersection(*(set(each.seconds) for each in nodes.values())))
+
+
+def compare_kernels(nodes: Mapping[str, NodeTimes], beyond: float) -> list[KernelLevel]:
+    """Return the level of each node at each kernel that all nodes have measured, by node.
+
+    beyond: as for `compare`. The interval is that of 99 % from the kernel's rounds on the node; a
+    kernel with fewer than three rounds has none, and is `UNKNOWN`.
+    """
+    kernels = _shared(nodes)
+    medians = {
+        kernel: statistics.median(each.seconds[kernel] for each in nodes.values())
+        for kernel in kernels
+    }
+    return [
+        level
+        for node, times in nodes.items()
+        for level in _kernel_levels(node, times, medians, beyond)
+    ]
+
+
+def _kernel_levels(
+    node: str, times: NodeTimes, medians: Mapping[Kernel, float], beyond: float
+) -> list[KernelLevel]:
+    """Return the levels of a node, those of kernels with equally many rounds at once."""
+    alike: dict[int, list[Kernel]] = defaultdict(list)
+    for kernel in medians:
+        alike[len(times.rounds.get(kernel, ()))].append(kernel)
+    bounds: dict[Kernel, tuple[float, float]] = {}
+    for count, members in alike.items():
+        if count >= FEWEST:
+            logs = np.log([times.rounds[kernel] for kernel in members])
+            logs -= np.log([[medians[kernel]] for kernel in members])
+            ends = np.exp(locate(logs, np.zeros_like(logs)).interval(ERROR))
+            bounds |= dict(zip(members, ends.T.tolist(), strict=True))
+    found = []
+    for kernel, median in medians.items():
+        seconds = times.seconds[kernel]
+        low, high = bounds.get(kernel, (0.0, np.inf))
+        kind = _kind(low, high, beyond) if kernel in bounds else UNKNOWN
+        figures = (seconds, median, seconds / median, low, high)
+        found.append(KernelLevel(node, kernel, *figures, kind, times.measured_at))
+    return found
+
+
+def slow_since(
+    surveys: Sequence[Sequence[NodeLevel | KernelLevel]],
+) -> dict[tuple[str, Hashable], float]:
+    """Return since when each slow node has been slow at a family or kernel, without a break.
 
     surveys: levels of the same machine type, oldest first. The time is that of the first survey
     that found it slow, in seconds since 1970.
     """
-    since: dict[tuple[str, str], float] = {}
+    since: dict[tuple[str, Hashable], float] = {}
     for levels in surveys:
-        now = {(each.node, each.family): each for each in levels}
+        now = {each.place: each for each in levels}
         slow = {place: each for place, each in now.items() if each.kind == SLOW}
         for place in now.keys() - slow.keys():
             since.pop(place, None)

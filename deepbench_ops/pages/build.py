@@ -19,6 +19,7 @@ from deepbench_ops.pages import (
     framework_page,
     line_storage,
     machine_lines,
+    node_data,
     noise_data,
     preview_image,
     site_data,
@@ -71,6 +72,7 @@ def build(
     several = [line for line in lines_with_rounds.distinct(measured) if len(line.points) > 1]
     changes = causes(several)
     data_pages.write(folder, project, site_url)
+    problems += node_data.write(folder, results.absolute().parent)
     rounds = {machine.name: _rounds(results, machine.name) for machine in machines}
     contests = framework_page.contests_by_machine(measured, rounds)
     matrices = {name: matrix(some, rounds[name]) for name, some in contests.items()}

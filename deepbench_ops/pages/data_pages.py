@@ -10,7 +10,7 @@ from deepbench_ops.pages.vendored_libraries import ASSETS
 from deepbench_ops.storage import atomic
 
 SCRIPTS = ASSETS / "site"
-NAMES = ("index", "machine", "operations", "timeline", "compare", "models", "release")
+NAMES = ("index", "machine", "operations", "timeline", "compare", "models", "release", "nodes")
 """Names of the pages, and of their templates and scripts."""
 
 

@@ -28,6 +28,7 @@ start page."""
 FURTHER = (
     ("timeline.html", "Timeline"),
     ("verdicts.html", "All changes"),
+    ("nodes.html", "Nodes compared"),
     ("releases.html", "All releases, and how to read these pages"),
     (BENCHMARKS, "asv's own pages"),
 )

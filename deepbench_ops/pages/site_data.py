@@ -11,6 +11,7 @@
 - search: machines, releases and problems, for the search box.
 - operations: every problem of the lists with its FLOPs and bytes.
 - models: published tables of whole models next to measured times.
+- nodes, nodes/MACHINE/NUMBER: the nodes of a machine type compared, written by node_data.
 - frameworks, contests/MACHINE: comparisons of frameworks, written with frameworks.html.
 
 Files name a release by its index in the catalogue's list. They hold seconds, FLOPs, bytes and

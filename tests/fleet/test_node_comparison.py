@@ -105,3 +105,19 @@ def test_a_node_is_slow_since_the_first_survey_without_a_break():
             type(each)(**{**vars(each), "measured_at": float(number)}) for each in levels
         ]
     assert {("n3", "gemm"): 2.0} == node_comparison.slow_since(surveys)
+
+
+def test_a_kernel_has_the_interval_of_its_own_rounds():
+    """It holds the true ratio; a kernel with two rounds has none."""
+    times = fleet(nodes=4, noise=0.0, slow={("n3", "gemm"): 1.2})
+    factors = (0.99, 1.0, 1.0, 1.01)
+    for each in times.values():
+        for place, (kernel, seconds) in enumerate(each.seconds.items()):
+            few = 2 if place == 0 else len(factors)
+            each.rounds[kernel] = [seconds * factor for factor in factors[:few]]
+    levels = node_comparison.compare_kernels(times, 0.03)
+    slow = [each for each in levels if each.kind == SLOW]
+    assert {("n3", "gemm")} == {(each.node, each.kernel[1][0].partition(".")[0]) for each in slow}
+    assert 7 == len(slow)
+    assert all(each.low < 1.2 < each.high for each in slow)
+    assert 4 == sum(each.kind == UNKNOWN for each in levels)

@@ -28,7 +28,7 @@ pytestmark = [
 
 KERNEL, SECOND = "m1760_n128_k1760_NN", "m7680_n64_k2560_NN"
 FLOPS = 2 * 1760 * 128 * 1760
-READING = ("index", "machine", "operations", "timeline", "compare", "models", "release")
+READING = ("index", "machine", "operations", "timeline", "compare", "models", "release", "nodes")
 WRITTEN = ("frameworks", "verdicts", "releases")
 WIDTHS = (400, 1280, 2560)
 COMPARED = "other compared with first"

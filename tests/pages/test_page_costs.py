@@ -16,8 +16,8 @@ pytestmark = pytest.mark.browser
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = (
-    *("compare", "frameworks", "index", "machine", "models", "operations", "release"),
-    *("releases", "timeline", "verdicts"),
+    *("compare", "frameworks", "index", "machine", "models", "nodes", "operations"),
+    *("release", "releases", "timeline", "verdicts"),
 )
 LARGEST_SITE = 60e6
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 HOSTILE = published_site.HOSTILE
 PAGES = (
     *("index", "machine", "operations", "timeline", "compare", "models", "release", "verdicts"),
-    *("frameworks", "releases", "benchmarks"),
+    *("frameworks", "nodes", "releases", "benchmarks"),
 )
 
 
