@@ -29,7 +29,7 @@ from deepbench_ops.measure import ensemble, worker_control
 from deepbench_ops.measure.task import Task
 from deepbench_ops.problems.gemm import Gemm
 
-SLOWED = str(Path(__file__).with_name("slowed_worker.py"))
+SLOWED = str(Path(__file__).with_name("worker_with_extra_work.py"))
 ROUNDS = 10
 EXTRAS = (0.0, 0.02, 0.05, 0.1)
 

@@ -31,7 +31,7 @@ from verdict_simulation import ERROR, UNBOUNDED, Found, Row, part
 from deepbench_ops.analysis import ensembles
 from deepbench_ops.measure import release_blocks
 from deepbench_ops.measure.ensemble import Round
-from deepbench_ops.statistics import two_way
+from deepbench_ops.statistics import median_polish
 from deepbench_ops.statistics.common_level import common_levels
 from deepbench_ops.statistics.robust_interval import FEWEST, locate
 from deepbench_ops.statistics.spread import scaled_mad
@@ -129,7 +129,7 @@ def simulated(
         for block in blocks:
             columns = [NAMES.index(name) for name in block]  # the anchor first
             table = kind.tables(random, trials, 1, len(block))[:, 0]
-            effects, residuals = two_way.polish(table)
+            effects, residuals = median_polish.polish(table)
             apart = residuals[..., 1:] - residuals[..., :1]
             levels[:, number, columns[1:]] = effects[..., 1:] - effects[..., :1]
             variances[:, number, columns[1:]] = (

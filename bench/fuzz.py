@@ -39,7 +39,7 @@ from unittest.mock import patch
 from asv.commands.publish import Publish
 from asv.config import Config
 from asv.util import UserError
-from damages import damage
+from file_damage import damage
 from tabulate import tabulate
 
 from deepbench_ops import cli

@@ -36,7 +36,7 @@ from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import release_table, table_location, worker_launch
 from deepbench_ops.releases.release_table import Release
 
-SLOWED = str(Path(__file__).with_name("slowed_worker.py"))
+SLOWED = str(Path(__file__).with_name("worker_with_extra_work.py"))
 PLAIN, CONTROL = "plain", "plain again"
 EXTRAS = {0.01: 0.50, 0.02: 0.90, 0.05: 0.97}
 """Shares of extra work, and the share of trials in which each should be found."""

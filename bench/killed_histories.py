@@ -2,9 +2,8 @@
 
 A history of three releases, two kernels and three rounds files its results after every kernel. Its
 workers report known times (`tests/support/known_workers.py`), in as few sweeps as there may be. It
-kills itself before its n-th
-operation on files (`file_operations.py`), or gets SIGKILL, SIGTERM or Ctrl-C after a random time.
-Then the same command runs to its end. Counted are:
+kills itself before its n-th operation on files (`kill_at_file_operation.py`), or gets SIGKILL,
+SIGTERM or Ctrl-C after a random time. Then the same command runs to its end. Counted are:
 
 - lost: a round that was measured before the last one began, and is neither in the results nor in
   the journal afterwards; such a round that is not in the results in the end; a result that had a

@@ -111,7 +111,7 @@ class Suite:
         (root / "benchmarks").mkdir()
         (root / "benchmarks" / "__init__.py").touch()
         (root / "benchmarks" / "gemm.py").write_text(BENCHMARK)
-        shutil.copy(ROOT / "bench" / "file_operations.py", root)
+        shutil.copy(ROOT / "bench" / "kill_at_file_operation.py", root)
         wheelhouse.stock(root / "wheels")
         for version in ("1.0.0", "1.1.0"):
             wheelhouse.build(root / "wheels", "numpy", version, FRAMEWORK.format(version))
@@ -138,7 +138,7 @@ class Suite:
         variables |= wheelhouse.pip_environment(self.root / "wheels")
         report = self.root / "operations.txt"
         report.unlink(missing_ok=True)
-        program = ["file_operations.py", str(stop), str(report), "asv"]
+        program = ["kill_at_file_operation.py", str(stop), str(report), "asv"]
         command = [sys.executable, *program, *arguments]
         with subprocess.Popen(
             command,

@@ -10,7 +10,7 @@ import re
 from functools import partial
 from pathlib import Path
 
-import written_page
+import generated_page
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"<!-- file: (\S+) -->\n```(\w*)\n(.*?)```\n", re.DOTALL)
@@ -30,4 +30,4 @@ def _block(found: re.Match[str]) -> str:
 if __name__ == "__main__":
     for each in PAGES:
         script = "python scripts/copy_code_into_docs.py"
-        written_page.write_or_check(each, partial(copied, each), script)
+        generated_page.write_or_check(each, partial(copied, each), script)

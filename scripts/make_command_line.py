@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-import written_page
+import generated_page
 
 from deepbench_ops import cli
 from deepbench_ops.commands.time import SHARED_TITLE, FamilyCommand
@@ -69,4 +69,4 @@ def contexts(parent: click.Context = ROOT) -> Iterator[click.Context]:
 
 
 if __name__ == "__main__":
-    written_page.write_or_check(PAGE, page, "python scripts/make_command_line.py")
+    generated_page.write_or_check(PAGE, page, "python scripts/make_command_line.py")

@@ -12,7 +12,7 @@ from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
-import written_page
+import generated_page
 
 from deepbench_ops.backends import NAMES, frameworks
 from deepbench_ops.distributed import transport
@@ -126,4 +126,4 @@ def bases(package: str) -> set[str]:
 
 
 if __name__ == "__main__":
-    written_page.write_or_check(PAGE, page, "python scripts/make_family_table.py")
+    generated_page.write_or_check(PAGE, page, "python scripts/make_family_table.py")

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
-import models_today
+import network_rows
 import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
@@ -310,7 +310,7 @@ def _problems(figures: Iterable[Mapping[str, object]]) -> list[dict[str, object]
             add(name, batch, 1, "training", own)
     order = {name: place for place, name in enumerate(NETWORKS)}
     key = sorted(found, key=lambda each: (order[each[0]], -each[1], each[2]))
-    return [*({"id": _id(*each), **found[each]} for each in key), *models_today.lines()]
+    return [*({"id": _id(*each), **found[each]} for each in key), *network_rows.rows()]
 
 
 def _id(name: str, batch: int, threads: int) -> str:

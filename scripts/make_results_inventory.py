@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import written_page
+import generated_page
 from tabulate import tabulate
 
 from deepbench_ops.analysis import points
@@ -148,4 +148,4 @@ def _markdown(rows: list[dict[str, object]]) -> str:
 
 
 if __name__ == "__main__":
-    written_page.write_or_check(PAGE, page, "python scripts/make_results_inventory.py")
+    generated_page.write_or_check(PAGE, page, "python scripts/make_results_inventory.py")

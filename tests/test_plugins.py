@@ -16,7 +16,7 @@ import plugin_site
 import pytest
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases import plugins
+from deepbench_ops.releases import copied_distributions
 
 ROOT = Path(__file__).resolve().parents[1]
 PLUGIN = Path(__file__).with_name("plugin")
@@ -448,7 +448,7 @@ def test_a_faulty_rule_of_its_releases_is_one_line(installed, project, text, exp
 def test_its_wheel_holds_what_is_installed(installed, tmp_path):
     distribution = named(installed)
 
-    packed = plugins.wheel(distribution, tmp_path)
+    packed = copied_distributions.wheel(distribution, tmp_path)
 
     into = tmp_path / "into"
     with zipfile.ZipFile(packed) as archive:
@@ -466,7 +466,7 @@ def test_compiled_modules_are_not_taken_to_another_environment(installed, tmp_pa
     distribution = named(installed)
 
     with pytest.raises(DeepbenchError, match=r"holds deepbench_axpy/fast\.so"):
-        plugins.wheel(distribution, tmp_path)
+        copied_distributions.wheel(distribution, tmp_path)
 
 
 def test_the_recipes_name_files_that_are_there():

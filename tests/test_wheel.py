@@ -17,7 +17,7 @@ import pytest
 import wheelhouse
 
 from deepbench_ops import __version__, new_project
-from deepbench_ops.releases.plugins import PROJECT
+from deepbench_ops.releases.copied_distributions import PROJECT
 
 pytest.importorskip("asv", reason="releases are measured by asv's means")
 

@@ -13,9 +13,9 @@ Properties of series of benchmarks that it allows for:
 - **The newest points** are too few for ranks. They are compared with the history alone: beyond
   its noise, and beyond any excursion that it came back from.
 
-`split_search` finds candidates, `drift_test` compares with drift, `segment_levels` estimates noise.
-The constants were chosen by simulations: docs/explanation/detection.md has the rates of changes
-found and of false alarms.
+`change_point_search` finds candidates, `drift_test` compares with drift, `segment_levels` estimates
+noise. The constants were chosen by simulations: docs/explanation/detection.md has the rates of
+changes found and of false alarms.
 """
 
 import math
@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
+from deepbench_ops.analysis.change_point_search import segments, split_chance
 from deepbench_ops.analysis.drift_test import has_drifted, unexplained_splits
 from deepbench_ops.analysis.segment_levels import (
     autocorrelation,
@@ -36,7 +37,6 @@ from deepbench_ops.analysis.segment_levels import (
     split_triples,
     without_spikes,
 )
-from deepbench_ops.analysis.split_search import segments, split_chance
 
 CONFIDENCE = 0.99
 

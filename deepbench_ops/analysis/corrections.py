@@ -15,8 +15,9 @@ from functools import cache
 from pathlib import Path
 
 from deepbench_ops.analysis import misplaced_times
-from deepbench_ops.asv_adapter import published_results, result_files
-from deepbench_ops.asv_adapter.published_results import (
+from deepbench_ops.asv_adapter import result_files, vendor_results
+from deepbench_ops.asv_adapter.result_cache import FileState, state
+from deepbench_ops.asv_adapter.vendor_results import (
     ALTERNATIVES,
     WORKBOOK,
     PublishedValues,
@@ -24,7 +25,6 @@ from deepbench_ops.asv_adapter.published_results import (
     day_of,
     values_and_stack,
 )
-from deepbench_ops.asv_adapter.result_cache import FileState, state
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile
 from deepbench_ops.machine.impossible_times import BEYOND, asked, fast_factor
@@ -99,7 +99,7 @@ def _most(key: ResultKey) -> tuple[str, float]:
 
 def of_machine(folder: Path) -> dict[str, set[ResultKey]]:
     """Return the slips by the name of the result file that holds them."""
-    paths = published_results.paths(folder)
+    paths = vendor_results.paths(folder)
     described = profile.path_of(folder.parent, folder.name)
     known = [described] if described.exists() else []
     return _of_files(folder, tuple((path, state(path)) for path in [*paths, *known]))

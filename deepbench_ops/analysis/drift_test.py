@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from deepbench_ops.analysis.change_point_search import accepted, split_chance
 from deepbench_ops.analysis.segment_levels import (
     autocorrelation,
     explained_squares,
@@ -14,7 +15,6 @@ from deepbench_ops.analysis.segment_levels import (
     split_triples,
     uncorrelated_part,
 )
-from deepbench_ops.analysis.split_search import accepted, split_chance
 
 STEP, FURTHER = 1.0, 1.4
 """A step smaller than so many times the noise of a point is not distinguished from drift, alone or

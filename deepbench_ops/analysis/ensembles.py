@@ -1,7 +1,7 @@
 """Verdicts on the releases of an ensemble, and measuring until they are certain enough.
 
 A round gives one level for every two releases, the difference of their effects in its sweeps
-(`statistics.two_way`); rounds are combined as those of pairs are (`analysis.verdict`). Of a
+(`statistics.median_polish`); rounds are combined as those of pairs are (`analysis.verdict`). Of a
 kernel's rounds those of one state of the machine count (`measure.round_states`).
 """
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 
-from deepbench_ops.analysis.counted_points import counted_points, seconds
 from deepbench_ops.analysis.frameworks import NONE, Contest, Noise, doubt, noises, stands_out
 from deepbench_ops.analysis.points import Point
+from deepbench_ops.analysis.ranked_times import ranked_times, seconds
 from deepbench_ops.analysis.shared_kernels import SharedMean, levels
 from deepbench_ops.analysis.shared_rounds import Shared
 
@@ -68,7 +68,7 @@ def matrix(contests: Sequence[Contest], shared: Shared = NONE) -> list[Row]:
     """
     known = noises([point for contest in contests for point in contest.points])
     rows = []
-    for (family, precision), points in counted_points(contests).items():
+    for (family, precision), points in ranked_times(contests).items():
         common, found = levels(seconds(points))
         if len(found) > 1:
             rows.append(Row(family, precision, _cells(points, common, found, known, shared)))

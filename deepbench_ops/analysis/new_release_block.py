@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from deepbench_ops import project
 from deepbench_ops.analysis.ensembles import Ensemble, Goal
-from deepbench_ops.analysis.history_files import OpenHistory, open_history
+from deepbench_ops.analysis.history_stores import OpenHistory, open_history
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.asv_adapter.history_join import Joining
 from deepbench_ops.conditions import CACHE

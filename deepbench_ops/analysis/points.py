@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from deepbench_ops import damaged_input
 from deepbench_ops.analysis import corrections
-from deepbench_ops.asv_adapter import result_fields, result_files
-from deepbench_ops.asv_adapter.result_fields import Results
+from deepbench_ops.asv_adapter import private_result_fields, result_files
+from deepbench_ops.asv_adapter.private_result_fields import Results
 from deepbench_ops.conditions import CONDITIONS, DEVICE, VALUE
 from deepbench_ops.gc_pause import no_collector
 from deepbench_ops.machine.steadiness import SteadinessJudge
@@ -284,7 +284,7 @@ def load(
                 judge,
                 rounds,
                 samples,
-                slips.get(result_fields.path_of(result).name, set()),
+                slips.get(private_result_fields.path_of(result).name, set()),
                 strange,
             )
         ]
@@ -317,8 +317,8 @@ def _points(
         (f"{v!r} is no condition" for v in conditions.values() if not VALUE.fullmatch(v)),
         "",
     )
-    file = judge.file(result_fields.path_of(result))
-    for name, key, value, stat, several in result_fields.each(result):
+    file = judge.file(private_result_fields.path_of(result))
+    for name, key, value, stat, several in private_result_fields.each(result):
         if (name, key) in slips:
             continue
         plain = unquoted(name, key)[1]

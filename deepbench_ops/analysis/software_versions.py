@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deepbench_ops.asv_adapter import result_fields, result_files
+from deepbench_ops.asv_adapter import private_result_fields, result_files
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import measurements
 
@@ -65,7 +65,7 @@ def _facts(release: Release, files: Sequence[Path]) -> Facts:
 
 
 def _published(path: Path) -> Facts:
-    return result_fields.libraries(result_files.read(path))
+    return private_result_fields.libraries(result_files.read(path))
 
 
 def changed(before: Facts, after: Facts) -> dict[str, tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from tabulate import tabulate
 
-from deepbench_ops.asv_adapter.patches import TABLE
+from deepbench_ops.asv_adapter.patch_table import TABLE
 
 HEADERS = ("replaced", "in force during", "kind", "why")
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from asv.results import Results
 
-from deepbench_ops.asv_adapter import result_fields, result_files
+from deepbench_ops.asv_adapter import private_result_fields, result_files
 from deepbench_ops.asv_adapter.asv_environment import PYTHON
 from deepbench_ops.asv_adapter.filing_target import DOING, Benchmark, FilingTarget
 from deepbench_ops.measure.task import Task
@@ -93,7 +93,7 @@ def _file(
     ready: atomic.Ready,
     fills: bool,
 ) -> Path:
-    results = result_fields.new(
+    results = private_result_fields.new(
         target.machine,
         {},
         release.hash,
@@ -102,7 +102,7 @@ def _file(
         target.environment,
         target.variables,
     )
-    path = target.results / result_fields.path_of(results)
+    path = target.results / private_result_fields.path_of(results)
     if path.exists():
         results = result_files.whole(path)
     kept = _others(path, results) if fills else {}
@@ -121,7 +121,7 @@ def _file(
 
 def _others(path: Path, results: Results) -> dict[ResultKey, str]:
     """Return the file of rounds that each stored time comes from, "" for one measured alone."""
-    found = {unquoted(one.name, one.key): "" for one in result_fields.each(results)}
+    found = {unquoted(one.name, one.key): "" for one in private_result_fields.each(results)}
     records = measurements.file_of(path)
     for entry in measurements.load(records)[1] if records.exists() else ():
         key = unquoted(entry["benchmark"], entry["params"])
@@ -133,7 +133,7 @@ def _others(path: Path, results: Results) -> dict[ResultKey, str]:
 def _put(results: Results, benchmark: Benchmark, key: tuple[str, ...], point: Filed) -> None:
     """Put a point into asv's result."""
     if point.skipped:
-        result_fields.put_point(results, benchmark, key, float("nan"))
+        private_result_fields.put_point(results, benchmark, key, float("nan"))
         return
     samples = list(map(_rounded, point.samples))
     first, _, third = quantiles(samples, n=4, method="inclusive")
@@ -147,7 +147,7 @@ def _put(results: Results, benchmark: Benchmark, key: tuple[str, ...], point: Fi
     }
     value = _rounded(point.seconds)
     started = round(1000 * point.started_at)
-    result_fields.put_point(results, benchmark, key, value, samples, stats, started)
+    private_result_fields.put_point(results, benchmark, key, value, samples, stats, started)
 
 
 def _record(benchmark: str, point: Filed) -> Record:

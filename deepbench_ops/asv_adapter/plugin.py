@@ -18,7 +18,7 @@ from deepbench_ops import lifetime
 from deepbench_ops.asv_adapter import (
     asv_environment,
     history_join,
-    patches,
+    patch_table,
     repo,
     result_saving,
     run_command,
@@ -55,7 +55,7 @@ def install() -> None:
     run_command.use(report_unsteady)
     history_join.use(join_history)
     publish_command.use(own_pages)
-    patches.install()
+    patch_table.install()
 
 
 def own_pages(conf: Any, releases: Sequence[Release] | None) -> publish_command.OwnPages:

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from asv.results import Results
 from asv_runner.statistics import compute_stats
 
-from deepbench_ops.asv_adapter import result_fields
-from deepbench_ops.asv_adapter.result_fields import Fields
+from deepbench_ops.asv_adapter import private_result_fields
+from deepbench_ops.asv_adapter.private_result_fields import Fields
 from deepbench_ops.conditions import DEVICE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.point_records import File
@@ -163,7 +163,7 @@ def _place(fields: Fields, key: ResultKey) -> int | None:
 
 def _at(results: Results, key: ResultKey) -> tuple[Any, ...]:
     """Return value, samples and statistics of a point, None for each that a result lacks."""
-    fields = result_fields.of(results)
+    fields = private_result_fields.of(results)
     place, found = _place(fields, key), (column.get(key[0]) for column in fields.columns)
     return tuple(column[place] if column and place is not None else None for column in found)
 
@@ -183,7 +183,7 @@ def _put(new: Results, key: ResultKey, stored: Results, samples: list[float] | N
         _, _, stats = _at(new, key)
         value, stats = compute_stats(samples, (stats or {}).get("number", 1))
         entries = value, samples, stats
-    name, fields = key[0], result_fields.of(new)
+    name, fields = key[0], private_result_fields.of(new)
     place, count = _place(fields, key), len(fields.keys(name))
     assert place is not None  # the run has measured it
     for column, entry in zip(fields.columns, entries, strict=True):

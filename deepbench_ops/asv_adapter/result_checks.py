@@ -9,8 +9,8 @@ from typing import Any
 
 from asv.results import Results, get_filename
 
-from deepbench_ops.asv_adapter import result_fields
-from deepbench_ops.asv_adapter.result_fields import INTERVAL, Fields
+from deepbench_ops.asv_adapter import private_result_fields
+from deepbench_ops.asv_adapter.private_result_fields import INTERVAL, Fields
 from deepbench_ops.storage import valid_times
 
 REMEDY = "restore it from git, or remove it"
@@ -34,7 +34,7 @@ def check(path: Path, results: Results) -> None:
     wrong = _wrong(path, results)
     if wrong:
         raise ValueError(wrong)
-    fields = result_fields.of(results)
+    fields = private_result_fields.of(results)
     found = [line for name in fields.values for line in _take_out(fields, name)]
     more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
     named = f"{path}: left out, since they cannot be right: {', '.join(found[:SHOWN])}{more}"
@@ -72,7 +72,7 @@ def _wrong(path: Path, results: Results) -> str:
     texts = {
         "commit_hash": results.commit_hash,
         "env_name": results.env_name,
-        "python": result_fields.python(results),
+        "python": private_result_fields.python(results),
     }
     for name, text in texts.items():
         if not isinstance(text, str):
@@ -84,7 +84,7 @@ def _wrong(path: Path, results: Results) -> str:
         return f"it is {own}"
     maps = {
         "params": (results.params, (str, int, float, type(None))),
-        "requirements": (result_fields.libraries(results), (str, type(None))),
+        "requirements": (private_result_fields.libraries(results), (str, type(None))),
         "env_vars": (results.env_vars, (str,)),
     }
     for name, (found, kinds) in maps.items():
@@ -94,7 +94,7 @@ def _wrong(path: Path, results: Results) -> str:
     odd = next((name for name in names if not NAME.fullmatch(name)), "")
     if odd:
         return f"it has a parameter {odd!r}"
-    fields = result_fields.of(results)
+    fields = private_result_fields.of(results)
     return next(filter(None, (_wrong_benchmark(fields, name) for name in fields.values)), "")
 
 

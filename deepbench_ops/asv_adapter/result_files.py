@@ -16,7 +16,7 @@ from asv.machine import Machine
 from asv.results import Results
 from asv.util import UserError, load_json
 
-from deepbench_ops.asv_adapter import result_fields
+from deepbench_ops.asv_adapter import private_result_fields
 from deepbench_ops.asv_adapter.result_checks import REMEDY, check, is_text_map
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import size_limits
@@ -113,5 +113,5 @@ def write(path: Path, results: Results, save: Callable[[Results, str], None] | N
 
     save: asv's own method, where it is replaced.
     """
-    with result_fields.named(results, path.name):
+    with private_result_fields.named(results, path.name):
         (save or Results.save)(results, str(path.parent))

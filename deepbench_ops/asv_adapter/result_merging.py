@@ -7,8 +7,8 @@ from typing import Any
 
 from asv.results import Results
 
-from deepbench_ops.asv_adapter import result_fields
-from deepbench_ops.asv_adapter.result_fields import INTERVAL, Fields
+from deepbench_ops.asv_adapter import private_result_fields
+from deepbench_ops.asv_adapter.private_result_fields import INTERVAL, Fields
 from deepbench_ops.statistics.sample_interval import log_interval
 from deepbench_ops.storage.measurements import Record
 from deepbench_ops.storage.result_key import ResultKey
@@ -33,8 +33,8 @@ def merge(new: Results, stored: Results | None, records: Iterable[Record]) -> No
     """
     looks = _quick_looks(records)
     ran = {name for name, _ in new.changed}
-    fields = result_fields.of(new)
-    known = result_fields.of(stored) if stored else None
+    fields = private_result_fields.of(new)
+    known = private_result_fields.of(stored) if stored else None
     for name in {*fields.values, *(known.values if known else ())} - ran:
         _take_over(fields, known, name)
     for name in ran & fields.values.keys():
@@ -116,7 +116,7 @@ def set_intervals(results: Results) -> None:
 
     Points that the run did not measure keep theirs: those of ensembles are no intervals of samples.
     """
-    fields = result_fields.of(results)
+    fields = private_result_fields.of(results)
     changed = getattr(results, "changed", None)
     for name in fields.stats:
         rows = zip_longest(

@@ -30,11 +30,11 @@ from asv.machine import Machine
 from asv.results import Results
 from asv.util import UserError
 
-from deepbench_ops.asv_adapter import result_fields, result_files, result_merging, run_hooks
+from deepbench_ops.asv_adapter import private_result_fields, result_files, result_merging, run_hooks
 from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.asv_adapter.remeasured_points import Remeasured
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.machine import profile, state_survey, survey
+from deepbench_ops.machine import profile, state_profile, survey
 from deepbench_ops.measure import fingerprint, nominal_readings, threads, yardstick
 from deepbench_ops.storage import atomic, locks, measurements
 
@@ -96,8 +96,8 @@ def _keeping(save: Callable[[Results, str], None]) -> Callable[[Results, str], N
             run = run_hooks.current()
             kept = f"its points are kept in {run.journal_path}: " if run.journal_path else ""
             raise UserError(
-                f"{result_fields.path_of(self)} is not saved ({_reason(error)}); {kept}mend that,"
-                " and the same command goes on from there"
+                f"{private_result_fields.path_of(self)} is not saved ({_reason(error)}); {kept}"
+                "mend that, and the same command goes on from there"
             ) from None
 
     return wrapped
@@ -110,12 +110,12 @@ def _save(results: Results, folder: Path, save: Callable[[Results, str], None]) 
     again: two records are the same if benchmark, parameters and start time are.
     """
     run = run_hooks.current()
-    path, records = folder / result_fields.path_of(results), run.records()
+    path, records = folder / private_result_fields.path_of(results), run.records()
     stored = Results.load(str(path)) if path.exists() else None
     result_merging.merge(results, stored, records)
     if stored and not run.appending:
         records = remeasured.settle(path, results, stored, records, run.last_round)
-    if any(True for _ in result_fields.each(results)):
+    if any(True for _ in private_result_fields.each(results)):
         result_merging.set_intervals(results)
         for one in records:
             if "fingerprint" in one:
@@ -139,7 +139,8 @@ def _reason(error: Exception) -> str:
 def _with_measurements(rm: Callable[[Results, str], None]) -> Callable[[Results, str], None]:
     def wrapped(self: Results, result_dir: str) -> None:
         rm(self, result_dir)
-        measurements.file_of(Path(result_dir) / result_fields.path_of(self)).unlink(missing_ok=True)
+        path = Path(result_dir) / private_result_fields.path_of(self)
+        measurements.file_of(path).unlink(missing_ok=True)
 
     return wrapped
 
@@ -172,14 +173,14 @@ def _with_nominal(save: Callable[[Machine, str], None]) -> Callable[[Machine, st
                 save(self, result_dir)
                 if not set(yardstick.KINDS) <= set(known.nominal(count, yardstick.VERSION)):
                     log.info(f"Reading the yardsticks of this machine, {count} threads")
-                    before = state_survey.latencies(count)
+                    before = state_profile.latencies(count)
                     fresh = not known.nominal(count, yardstick.VERSION)
                     readings = survey.yardsticks(count, known, renew=False, warn=log.warning)
                     known = replace(known, yardstick_version=yardstick.VERSION, yardsticks=readings)
-                    known = state_survey.with_state(known, count, before, fresh, log.warning)
+                    known = state_profile.with_state(known, count, before, fresh, log.warning)
                 elif known.levels:
-                    before = state_survey.latencies(count)
-                    known = state_survey.with_state(known, count, before, False, log.warning)
+                    before = state_profile.latencies(count)
+                    known = state_profile.with_state(known, count, before, False, log.warning)
                 if known != stored:
                     profile.write(results, known)
         except (OSError, DeepbenchError) as error:

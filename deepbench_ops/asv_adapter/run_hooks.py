@@ -23,7 +23,7 @@ from asv.runner import BenchmarkResult
 from asv.util import UserError
 
 import deepbench_ops
-from deepbench_ops.asv_adapter import machine_entry, result_fields
+from deepbench_ops.asv_adapter import machine_entry, private_result_fields
 from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, Record, RunJournal, forget_saved
 from deepbench_ops.asv_adapter.run_progress import RunProgress
@@ -122,7 +122,7 @@ class OngoingRun:
                 samples = (earlier.answer["samples"] or [None])[0]
                 if self.appending and self._results is not None and samples:
                     # Where a run saved them before it was killed, they join those of before once.
-                    result_fields.take_out(self._results, point, samples)
+                    private_result_fields.take_out(self._results, point, samples)
                 return BenchmarkResult(**earlier.answer)
             return self._measure(point, lambda: run_point(benchmark, spawner, index, **kwargs))
 

@@ -95,7 +95,7 @@ def export(
 def _workbooks(results: Path, machine: str, output: Path | None, found: Sequence["Point"]) -> None:
     """Write workbooks: all to `output`, or each set to a file of its own."""
     from deepbench_ops.analysis import settings_agreement
-    from deepbench_ops.asv_adapter import published_results
+    from deepbench_ops.asv_adapter import vendor_results
     from deepbench_ops.exchange import workbook_writer
     from deepbench_ops.machine import profile
 
@@ -107,7 +107,7 @@ def _workbooks(results: Path, machine: str, output: Path | None, found: Sequence
         [point for point in found if point.release == release]
     )
     say(settings_agreement.notes([], [point for group in apart for point in group]))
-    stack = published_results.stack_of(results / machine, release)
+    stack = vendor_results.stack_of(results / machine, release)
     known = profile.read(results, machine)
     facts = known.facts if known is not None and release.measurable else {}
     facts = {"Machine": machine, **facts, **stack, "Release": release.name}

@@ -93,22 +93,22 @@ def machine(
 
     costs = blas_cost.lines()  # first: frameworks do not like the forks
     # The frameworks are only imported now, after their thread counts were settled.
-    from deepbench_ops.machine import state_survey
+    from deepbench_ops.machine import state_profile
     from deepbench_ops.machine.survey import Renewed, survey
 
     renewed = Renewed(peaks=renew_peaks, yardsticks=renew_yardsticks)
-    before = state_survey.latencies(count)
+    before = state_profile.latencies(count)
     unread = old is None or renew_yardsticks or not old.nominal(count, yardstick.VERSION)
     found = survey(identity["machine"], count, old, renewed, show_step, note)
     show_step("states of the machine")
-    found = state_survey.with_state(found, count, before, unread, note)
+    found = state_profile.with_state(found, count, before, unread, note)
     show_profile(found)
     with locks.results(results, doing="deepbench machine"):
         if profile.read(results, found.machine) != old:
             path = profile.path_of(results, found.machine)
             raise DeepbenchError(f"{path} was written by another command meanwhile: run it again")
         click.echo(f"written: {profile.write(results, found)}")
-    for line in state_survey.summary(found.latencies, before):
+    for line in state_profile.summary(found.latencies, before):
         click.echo(line)
     for line in costs:
         click.echo(line)

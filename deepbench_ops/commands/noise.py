@@ -62,7 +62,7 @@ def noise(
     """
     from deepbench_ops import project
     from deepbench_ops.analysis.ensembles import compare_in_one_state
-    from deepbench_ops.machine import advice, state_survey
+    from deepbench_ops.machine import advice, state_profile
     from deepbench_ops.measure import blas_cost, ensemble, fingerprint, threads
     from deepbench_ops.measure.task import Task
     from deepbench_ops.releases import worker_launch
@@ -72,7 +72,7 @@ def noise(
     measure_alone()
     say_settings()
     launch = worker_launch.launch(_release(release), project.environments(), _note)
-    latencies = state_survey.latencies(threads.wanted())
+    latencies = state_profile.latencies(threads.wanted())
     load, before = os.getloadavg()[0], advice.processor_time()
     with keeping(lambda: "nothing is kept, the same command begins again"):
         rounds_by_task = ensemble.run_rounds({"first": launch, "second": launch}, tasks, rounds)
@@ -81,8 +81,8 @@ def noise(
         task.problem: compare_in_one_state(found, "first", "second")
         for task, found in rounds_by_task.items()
     }
-    latencies += state_survey.latencies(threads.wanted())
-    states = state_survey.summary(_levels(), latencies)
+    latencies += state_profile.latencies(threads.wanted())
+    states = state_profile.summary(_levels(), latencies)
     advised += _too_few(list(verdicts.values()), rounds)
     blas = blas_cost.lines(launch.python) if _is_numpy(launch) else []
     if form == "json":

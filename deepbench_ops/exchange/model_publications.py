@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 
 from deepbench_ops.analysis.published_figures import LAYOUTS, PRECISIONS, SOURCES, PublishedFigure
-from deepbench_ops.asv_adapter.published_results import ALTERNATIVES
+from deepbench_ops.asv_adapter.vendor_results import ALTERNATIVES
 from deepbench_ops.exchange import published_machines
 from deepbench_ops.exchange.workbook_values import Publication
 from deepbench_ops.problems.model import Model

@@ -12,8 +12,9 @@ from itertools import product
 from pathlib import Path
 
 from deepbench_ops.analysis import misplaced_times
-from deepbench_ops.asv_adapter import result_fields, result_files
-from deepbench_ops.asv_adapter.published_results import (
+from deepbench_ops.asv_adapter import private_result_fields, result_files
+from deepbench_ops.asv_adapter.private_result_fields import Results
+from deepbench_ops.asv_adapter.vendor_results import (
     ENVIRONMENT,
     WORKBOOK,
     PublishedValues,
@@ -21,7 +22,6 @@ from deepbench_ops.asv_adapter.published_results import (
     load,
     merged_stack,
 )
-from deepbench_ops.asv_adapter.result_fields import Results
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.workbook_values import Publication
 from deepbench_ops.machine import profile
@@ -112,7 +112,7 @@ def _write(
     if one.layout:
         variables["DEEPBENCH_LAYOUT"] = one.layout
     about = (release.hash, release.milliseconds, "", _environment(one), variables)
-    filed = result_fields.new(entry, stack, *about)
+    filed = private_result_fields.new(entry, stack, *about)
     for name in sorted({name for name, _ in values}):
         _add(filed, name, {key: v for (found, key), v in values.items() if found == name})
     result_files.write(ready(path), filed)
@@ -123,7 +123,7 @@ def _add(filed: Results, name: str, seconds: dict[tuple[str, ...], list[float]])
     combinations = [seconds.get(key) for key in product(*axes)]
     several = [found if found and len(found) > 1 else None for found in combinations]
     values = [statistics.median_low(found) if found else math.nan for found in combinations]
-    result_fields.put(filed, name, axes, values, several)
+    private_result_fields.put(filed, name, axes, values, several)
 
 
 def entry_of(described: Path) -> dict[str, str] | None:

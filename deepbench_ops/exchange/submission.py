@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from deepbench_ops.analysis import corrections
-from deepbench_ops.asv_adapter import result_fields, result_files
-from deepbench_ops.asv_adapter.published_results import ENVIRONMENT, merged_stack
-from deepbench_ops.asv_adapter.result_fields import Results
+from deepbench_ops.asv_adapter import private_result_fields, result_files
+from deepbench_ops.asv_adapter.private_result_fields import Results
+from deepbench_ops.asv_adapter.vendor_results import ENVIRONMENT, merged_stack
 from deepbench_ops.conditions import CONDITIONS, DEVICE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import submission_checks, submission_records, submission_rounds
@@ -282,7 +282,7 @@ def _release(result: dict[str, Any]) -> Release:
 def _merge(results: Path, result: dict[str, Any], empty: Results, ready: Ready) -> bool:
     """Merge a submitted result with what is there, `empty` where nothing is; return whether that
     changed anything."""
-    path = results / result_fields.path_of(empty)
+    path = results / private_result_fields.path_of(empty)
     records_path = measurements.file_of(path)
     filed = result_files.whole(path) if path.exists() else empty
     before = _points(filed)
@@ -296,11 +296,11 @@ def _merge(results: Path, result: dict[str, Any], empty: Results, ready: Ready) 
         if not standing or _weight(point, coming) > _weight(standing, had.get(of, [])):
             after[key], brought[of] = point, coming
     renewed = submission_records.write(records_path, result.get("conditions", {}), brought, ready)
-    known = result_fields.libraries(filed)
+    known = private_result_fields.libraries(filed)
     libraries = merged_stack(known, result["libraries"])
     changed = after != before or libraries != known
     if changed:
-        result_fields.set_libraries(filed, libraries)
+        private_result_fields.set_libraries(filed, libraries)
         _write(ready(path), filed, before, after)
     return renewed or changed
 
@@ -313,7 +313,7 @@ def _as_stored(point: Point) -> Point:
         plain["samples"] = [float(each) for each in point["samples"]]
     bounds = log_interval(plain.get("samples"))
     if bounds is not None:
-        plain["low"], plain["high"] = map(result_fields.as_stored, bounds)
+        plain["low"], plain["high"] = map(private_result_fields.as_stored, bounds)
     return plain
 
 
@@ -349,7 +349,7 @@ def _packed(
         "date": release.date.isoformat(),
         "environment": str(filed.env_name),
         "variables": dict(filed.env_vars),
-        "libraries": dict(result_fields.libraries(filed)),
+        "libraries": dict(private_result_fields.libraries(filed)),
         "points": list(points.values()),
         **(measured if own else {}),
     }
@@ -357,7 +357,7 @@ def _packed(
 
 def _points(filed: Results) -> dict[ResultKey, Point]:
     found: dict[ResultKey, Point] = {}
-    for one in result_fields.each(filed):
+    for one in private_result_fields.each(filed):
         point: Point = {"benchmark": one.name, "params": list(one.key), "seconds": one.value}
         if one.samples:
             point["samples"] = list(one.samples)
@@ -371,7 +371,7 @@ def _empty(machine: dict[str, str], release: Release, result: dict[str, Any]) ->
     about = (release.hash, release.milliseconds, python)
     of_run = (result["environment"], result["variables"])
     libraries = dict(sorted(merged_stack(result["libraries"], result["libraries"]).items()))
-    return result_fields.new(machine, libraries, *about, *of_run)
+    return private_result_fields.new(machine, libraries, *about, *of_run)
 
 
 def _write(
@@ -391,20 +391,20 @@ def _write(
             for key, row in zip(keys, rows, strict=True)
         ]
         values = [row.get("seconds", math.nan) for row in rows]
-        result_fields.put(filed, name, axes, values, samples, stats)
-    result_fields.sort(filed)
+        private_result_fields.put(filed, name, axes, values, samples, stats)
+    private_result_fields.sort(filed)
     result_files.write(path, filed)
 
 
 def _known_stats(filed: Results, name: str) -> dict[tuple[str, ...], Any]:
-    fields = result_fields.of(filed)
+    fields = private_result_fields.of(filed)
     return dict(zip(fields.keys(name), fields.stats.get(name) or (), strict=False))
 
 
 def _interval(row: Point) -> dict[str, float] | None:
     if not {"low", "high"} <= set(row):
         return None
-    return dict(zip(result_fields.INTERVAL, (row["low"], row["high"]), strict=True))
+    return dict(zip(private_result_fields.INTERVAL, (row["low"], row["high"]), strict=True))
 
 
 def _weight(point: Point, records: Sequence[Record]) -> tuple[int, float, str, int, str]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from deepbench_ops.asv_adapter import result_files
-from deepbench_ops.asv_adapter.published_results import ENVIRONMENT
+from deepbench_ops.asv_adapter.vendor_results import ENVIRONMENT
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import published_machines, submission, workbook_timings, xlsx_reader

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deepbench_ops import project
-from deepbench_ops.asv_adapter import result_fields, result_files
+from deepbench_ops.asv_adapter import private_result_fields, result_files
 from deepbench_ops.asv_adapter.run_hooks import YES_VARIABLE
 from deepbench_ops.errors import DeepbenchError, remedy
 from deepbench_ops.fleet import job_folder, node_process
@@ -95,7 +95,7 @@ def _measure(plan: Plan, path: Path, folder: JobFolder, node: str) -> int:
     saved = result_files.paths(folder.results / job.machine)
     if not saved or done.status == FAILED:
         raise DeepbenchError(_reason(job, done.lines))
-    return sum(1 for each in saved for _ in result_fields.each(result_files.read(each)))
+    return sum(1 for each in saved for _ in private_result_fields.each(result_files.read(each)))
 
 
 def _write_project(folder: Path, root: Path, kind: MachineType) -> None:

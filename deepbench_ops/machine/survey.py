@@ -120,7 +120,7 @@ def survey(
 
 
 def _states(old: Profile | None, renew: bool) -> dict[str, Any]:
-    """Return the fields on states of the old profile, which `state_survey` extends."""
+    """Return the fields on states of the old profile, which `state_profile` extends."""
     if old is None or old.yardstick_version != yardstick.VERSION or renew:
         kept = [] if old is None else old.levels
         return {"levels": [replace(level, yardsticks={}) for level in kept]}

@@ -2,10 +2,11 @@
 
 A round starts a process for every release, and in sweeps each of them runs one slice of the same
 kernel while the others are stopped. A disturbance of a sweep hits all releases alike, and cancels
-in their differences (`statistics.two_way`). Starts, preparations and slices go in random orders, a
-sweep in the opposite order of the one before it, so that no release is always the first. A round,
-with fresh processes, is the unit of noise: memory layout and the placement of threads differ from
-round to round. Where memory does not hold all releases, blocks of them share one, the anchor.
+in their differences (`statistics.median_polish`). Starts, preparations and slices go in random
+orders, a sweep in the opposite order of the one before it, so that no release is always the first.
+A round, with fresh processes, is the unit of noise: memory layout and the placement of threads
+differ from round to round. Where memory does not hold all releases, blocks of them share one, the
+anchor.
 Releases that are compared two at a time are an ensemble of two.
 """
 
@@ -36,9 +37,9 @@ from deepbench_ops.measure.nominal_readings import Choice, NominalReadings
 from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import Launch, LiveWorker
 from deepbench_ops.measure.worker_turns import WorkerFailed
-from deepbench_ops.statistics import two_way
+from deepbench_ops.statistics import median_polish
+from deepbench_ops.statistics.median_polish import TwoWay
 from deepbench_ops.statistics.spread import median_variance
-from deepbench_ops.statistics.two_way import TwoWay
 from deepbench_ops.statistics.yardstick_calibration import on_quiet_machine
 
 VERSION = "1"
@@ -124,7 +125,7 @@ class Round:
     @cached_property
     def fitted(self) -> TwoWay:
         """Effects of the releases, in the order of `names`; of a round that is complete."""
-        return two_way.fit(self.logs(self.names))
+        return median_polish.fit(self.logs(self.names))
 
     def difference(self, before: str, after: str) -> tuple[float, float]:
         """Return the logarithm of after / before and its variance.

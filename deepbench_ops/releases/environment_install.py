@@ -29,7 +29,7 @@ from deepbench_ops.machine.detect import accelerators
 from deepbench_ops.measure import fingerprint, yardstick
 from deepbench_ops.releases import cuda_requirements
 from deepbench_ops.releases.command_output import CommandFailed, command_output
-from deepbench_ops.releases.plugins import copied, pip_arguments, this_project
+from deepbench_ops.releases.copied_distributions import copied, pip_arguments, this_project
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import atomic
 

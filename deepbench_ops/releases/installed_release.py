@@ -22,8 +22,8 @@ from packaging.version import Version
 from deepbench_ops.backends import frameworks
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import fingerprint
+from deepbench_ops.releases.copied_distributions import PROJECT, THREADPOOLCTL, installed
 from deepbench_ops.releases.environment_install import RUNNER, YARDSTICK, Installation, InstallError
-from deepbench_ops.releases.plugins import PROJECT, THREADPOOLCTL, installed
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import atomic, locks
 

@@ -7,7 +7,7 @@ the looks is wrong stays below that of one, whatever their dependence (Bonferron
 
 Stopping when an interval is narrow enough is another matter: how wide it is says nothing about
 which side of the truth it lies on, so intervals may be looked at as often as wanted (fixed-width
-intervals, Chow and Robbins 1965). `bench/fixed_width.py` has the rates with ruined rounds.
+intervals, Chow and Robbins 1965). `bench/stopping_by_width.py` has the rates with ruined rounds.
 """
 
 from dataclasses import dataclass

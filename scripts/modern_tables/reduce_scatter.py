@@ -1,7 +1,7 @@
 """Reduce-scatters of language models' tensors."""
 
-from collective_lines import KINDS as KINDS
-from collective_lines import entries_of, own
+from collective_rows import KINDS as KINDS
+from collective_rows import entries_of, own
 
 from deepbench_ops.problems.reduce_scatter import ReduceScatter
 from modern_tables import Entry, Fact

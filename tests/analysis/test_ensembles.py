@@ -8,7 +8,7 @@ import pytest
 
 from deepbench_ops.analysis import ensembles
 from deepbench_ops.analysis.ensembles import Ensemble, Goal, compare, half_width
-from deepbench_ops.analysis.history_files import OpenHistory
+from deepbench_ops.analysis.history_stores import OpenHistory
 from deepbench_ops.analysis.verdict import NOTHING_KNOWN, compare_pairs
 from deepbench_ops.measure import ensemble
 from deepbench_ops.measure.ensemble import Round

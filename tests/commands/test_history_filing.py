@@ -15,12 +15,12 @@ from known_workers import TASK, TIMES, launch_of
 from processes import living
 
 from deepbench_ops import project
-from deepbench_ops.analysis import history_files, new_release_block, points
+from deepbench_ops.analysis import history_stores, new_release_block, points
 from deepbench_ops.asv_adapter import (
     ensemble_filing,
     filing_target,
     machine_entry,
-    result_fields,
+    private_result_fields,
     result_files,
 )
 from deepbench_ops.asv_adapter.filing_target import FilingTarget
@@ -47,7 +47,7 @@ def target(monkeypatch, tmp_path):
         lambda release, folder, say: launch_of(release.name, TIMES[release.name]),
     )
     member = launch_of("yardstick", 2e-3)
-    monkeypatch.setattr(history_files, "member", lambda: member)
+    monkeypatch.setattr(history_stores, "member", lambda: member)
     return found
 
 
@@ -141,7 +141,7 @@ def test_every_set_that_lists_the_problem_has_the_point(target):
     """The kernel is measured once, and is a benchmark in two sets."""
     history()
     (path, *_) = result_files.paths(target.folder)
-    names = {one.name for one in result_fields.each(result_files.whole(path))}
+    names = {one.name for one in private_result_fields.each(result_files.whole(path))}
     assert {f"gemm.Inference{kind}.kernel_forward" for kind in ("Server", "Device")} == names
 
 
@@ -301,7 +301,7 @@ def test_fewer_than_three_rounds_are_no_result(target):
 
 def test_the_yardstick_may_be_missing(target, monkeypatch):
     """Then values are raw seconds, and the records say so."""
-    monkeypatch.setattr(history_files, "member", lambda: Launch("/bin/false"))
+    monkeypatch.setattr(history_stores, "member", lambda: Launch("/bin/false"))
     status, _, err = history()
     assert 0 == status
     assert pytest.approx(1.5e-3, rel=0.01) == filed(target)["numpy-2.2.6"].seconds

@@ -16,8 +16,8 @@ from click.testing import CliRunner
 from full_disk import fill, mounted
 
 from deepbench_ops.analysis import points
-from deepbench_ops.asv_adapter import asv_environment, published_benchmarks, repo
-from deepbench_ops.asv_adapter.published_results import load
+from deepbench_ops.asv_adapter import asv_environment, repo, vendor_benchmarks
+from deepbench_ops.asv_adapter.vendor_results import load
 from deepbench_ops.commands.import_ import import_
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import publication_filing, published_machines, workbook_values
@@ -402,7 +402,7 @@ def test_pages_show_passes_that_nothing_here_measures(tmp_path, releases):
     write_json(str(tmp_path / "results" / "benchmarks.json"), known, Benchmarks.api_version)
     conf = Config.from_json({"repo": str(releases), "dvcs": "releases", "project": "p"})
     conf.results_dir = str(tmp_path / "results")
-    found = published_benchmarks.extended(Benchmarks(conf, known.values()), conf)
+    found = vendor_benchmarks.extended(Benchmarks(conf, known.values()), conf)
     forward = found["rnn.Training.kernel_forward"]
     assert [["'lstm_h8_n1_t1'", "'lstm_h512_n16_t25'"], ["'float32'"]] == forward["params"]
     assert [["'lstm_h512_n16_t25'"], ["'float32'"]] == found["rnn.Training.kernel_backward_data"][

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from deepbench_ops.analysis import points
 from deepbench_ops.analysis import published_figures as figures
-from deepbench_ops.asv_adapter import published_benchmarks, published_results
+from deepbench_ops.asv_adapter import vendor_benchmarks, vendor_results
 from deepbench_ops.cli import cli
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import publication_filing, published_machines
@@ -129,7 +129,7 @@ def test_points_of_another_layout_join_the_benchmarks(tmp_path):
         path.unlink()
     conf = Config.from_json({"repo": "r", "project": "p"})
     conf.results_dir = str(tmp_path)
-    found = published_benchmarks.extended(Benchmarks(conf, []), conf)
+    found = vendor_benchmarks.extended(Benchmarks(conf, []), conf)
     assert [["'resnet50_b32'"], ["'float32'"]] == found["model.Training.kernel_training_step"][
         "params"
     ]
@@ -173,6 +173,6 @@ def test_the_basis_of_a_day_stands_with_table_result_and_profile(tmp_path, name)
     publication_filing.file(tmp_path, publications(figures.load(name)), list_days=len)
     told = f"{first.day}: {first.basis}"
     for path in tmp_path.glob("*/*-published*.json"):
-        assert told == published_results.load(path)[1]["Day of publication"]
+        assert told == vendor_results.load(path)[1]["Day of publication"]
     for path in tmp_path.glob("*/machine.profile"):
         assert told in path.read_text()

@@ -8,7 +8,7 @@ import pytest
 from asv.results import iter_results_for_machine
 
 from deepbench_ops.analysis import corrections, misplaced_times
-from deepbench_ops.asv_adapter import published_results, result_fields
+from deepbench_ops.asv_adapter import private_result_fields, vendor_results
 from deepbench_ops.exchange import (
     publication_filing,
     published_machines,
@@ -59,7 +59,7 @@ def test_they_are_what_is_committed(found, tmp_path):
         for path in written
         if path.read_bytes() != (ROOT / "results" / path.relative_to(tmp_path)).read_bytes()
     ]
-    committed = (ROOT / "results").glob(f"*/*-{published_results.ENVIRONMENT}.json")
+    committed = (ROOT / "results").glob(f"*/*-{vendor_results.ENVIRONMENT}.json")
     by_workbooks = {one.machine.name for one in found}
     assert {path.relative_to(tmp_path) for path in written if "-" in path.name} == {
         path.relative_to(ROOT / "results") for path in committed if path.parent.name in by_workbooks
@@ -132,7 +132,7 @@ def test_a_machine_with_slips_can_be_sent_on(machine):
     stored = [
         value
         for result in iter_results_for_machine(str(ROOT / "results"), machine)
-        for value in result_fields.each(result)
+        for value in private_result_fields.each(result)
     ]
     assert slips > 0
     assert 0 < sent <= len(stored) - slips

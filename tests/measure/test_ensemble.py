@@ -18,7 +18,7 @@ from deepbench_ops.measure import core_latency, ensemble, release_blocks, thread
 from deepbench_ops.measure.nominal_readings import NominalReadings
 from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import Launch
-from deepbench_ops.statistics import two_way
+from deepbench_ops.statistics import median_polish
 
 TASK = Task("gemm", "m35_n700_k2048_NN", "float32")
 
@@ -85,7 +85,7 @@ def test_ratios_of_all_releases_come_out_of_one_round():
     launches = {"a": burning(0.001), "b": burning(0.0015), "c": burning(0.003)}
     ((_, found),) = ensemble.run_round(launches, [TASK], 0, sweeps=8)
     assert {"a", "b", "c"} == set(found.names)
-    fitted = two_way.fit(found.logs(["a", "b", "c"]))
+    fitted = median_polish.fit(found.logs(["a", "b", "c"]))
     assert pytest.approx(1.5, rel=0.1) == math.exp(fitted.difference(0, 1)[0])
     assert pytest.approx(3.0, rel=0.1) == math.exp(fitted.difference(0, 2)[0])
 
@@ -250,7 +250,7 @@ def test_blocks_share_the_anchor():
     ((_, found),) = ensemble.run_round(launches, [TASK], 0, anchor="a", together=2, sweeps=4)
     assert 12 == len(found.sweeps)
     assert {frozenset("ab"), frozenset("ac"), frozenset("ad")} == set(map(frozenset, found.sweeps))
-    fitted = two_way.fit(found.logs(list("abcd")))
+    fitted = median_polish.fit(found.logs(list("abcd")))
     assert np.isfinite(fitted.effects).all()
 
 

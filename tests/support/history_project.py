@@ -18,7 +18,7 @@ from deepbench_ops.releases import release_table
 from deepbench_ops.storage import atomic, ensemble_rounds, json_lines
 
 SUPPORT = Path(__file__).parent
-OPERATIONS = SUPPORT.parents[1] / "bench" / "file_operations.py"
+OPERATIONS = SUPPORT.parents[1] / "bench" / "kill_at_file_operation.py"
 
 PROBLEMS = ("m35_n700_k2048_NN", "m1760_n16_k1760_NN")
 ROUNDS = 3
@@ -70,7 +70,7 @@ class HistoryProject:
             **self._variables,
             **variables,
         }
-        report = ["file_operations.py", str(stop), "operations.txt"]
+        report = ["kill_at_file_operation.py", str(stop), "operations.txt"]
         return subprocess.Popen(
             [sys.executable, *report, "known_workers", *(asked or ASKED)],
             cwd=self.root,

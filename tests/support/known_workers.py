@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from deepbench_ops import cli
-from deepbench_ops.analysis import history_files
+from deepbench_ops.analysis import history_stores
 from deepbench_ops.asv_adapter import filing_target, machine_entry, result_files
 from deepbench_ops.asv_adapter.filing_target import FilingTarget
 from deepbench_ops.commands.history_progress import Progress
@@ -93,7 +93,7 @@ def main() -> None:
     worker_launch.launch = lambda release, *_: launch_of(
         release.name, TIMES.get(release.name, 1e-3)
     )
-    history_files.member = lambda: launch_of("yardstick", 2e-3)
+    history_stores.member = lambda: launch_of("yardstick", 2e-3)
     filing_target.find = lambda *_: filing(Path("results").resolve())
     Progress.FILED_SECONDS = float(os.environ.get(FILED_EVERY, Progress.FILED_SECONDS))
     ensemble.SECONDS_EACH = float(os.environ.get(SECONDS_EACH, ensemble.SECONDS_EACH))

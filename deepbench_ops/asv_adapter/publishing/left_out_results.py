@@ -10,7 +10,7 @@ from typing import Any
 
 from asv.results import Results
 
-from deepbench_ops.asv_adapter import result_fields
+from deepbench_ops.asv_adapter import private_result_fields
 
 Reading = Callable[..., Iterator[Results]]
 
@@ -24,8 +24,8 @@ def left_out(iter_results: Reading) -> Reading:
         for stored in iter_results(conf, repo, range_spec):
             if timeline is not None and stored.commit_hash not in known:
                 continue  # the pages tell of it: see `lines`
-            path = Path(conf.results_dir, result_fields.path_of(stored))
+            path = Path(conf.results_dir, private_result_fields.path_of(stored))
             slips = conf.own_pages.slips(path.parent).get(path.name, set())
-            yield result_fields.without(stored, slips) if slips else stored
+            yield private_result_fields.without(stored, slips) if slips else stored
 
     return wrapped

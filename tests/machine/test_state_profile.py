@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from deepbench_ops.exchange.merged_profile import merged
-from deepbench_ops.machine import profile, state_survey, survey
+from deepbench_ops.machine import profile, state_profile, survey
 from deepbench_ops.machine.profile import Figure, LatencyLevel, Profile
 from deepbench_ops.measure import yardstick
 from deepbench_ops.measure.machine_states import CHANGED, NEAR, UNKNOWN
@@ -23,7 +23,7 @@ def machine(monkeypatch):
         state["read"].append(kind)
         return Figure(state["memory"] if kind == "memory" else 0.5, "s", "measured: now")
 
-    monkeypatch.setattr(state_survey, "latencies", lambda count: list(state["latencies"]))
+    monkeypatch.setattr(state_profile, "latencies", lambda count: list(state["latencies"]))
     monkeypatch.setattr(survey, "nominal_figure", figure)
     return state
 
@@ -37,7 +37,7 @@ def taken(memory: float) -> Profile:
 
 def surveyed(known: Profile, machine, fresh: bool = False) -> Profile:
     """Return the profile after a look at the machine's state."""
-    return state_survey.with_state(known, 2, machine["latencies"], fresh, pytest.fail)
+    return state_profile.with_state(known, 2, machine["latencies"], fresh, pytest.fail)
 
 
 def choice(known: Profile, latencies, kind: str = "memory"):
@@ -100,11 +100,11 @@ def test_an_old_reading_is_of_the_state_that_reads_alike(machine, memory, same) 
 def test_a_change_meanwhile_leaves_no_readings(machine, monkeypatch) -> None:
     """Readings taken while the state changed are of neither; the user is told to try again."""
     doubts: list[str] = []
-    found = state_survey.with_state(taken(0.9), 2, FAR_NS, False, doubts.append)
+    found = state_profile.with_state(taken(0.9), 2, FAR_NS, False, doubts.append)
     looks = iter([NEAR_NS])
-    monkeypatch.setattr(state_survey, "latencies", lambda count: next(looks))
+    monkeypatch.setattr(state_profile, "latencies", lambda count: next(looks))
     again = replace(found, levels=[LatencyLevel(level.nanoseconds) for level in found.levels])
-    changed = state_survey.with_state(again, 2, FAR_NS, False, doubts.append)
+    changed = state_profile.with_state(again, 2, FAR_NS, False, doubts.append)
     assert [{}, {}] == [level.yardsticks for level in changed.levels]
     assert 1 == len(doubts)
     assert "changed meanwhile" in doubts[0]
@@ -133,8 +133,8 @@ def test_profiles_with_states_merge_in_any_order(machine) -> None:
 def test_advice_names_both_states() -> None:
     """With two levels there is a way out; with one nothing is advised; without a reading nothing
     is said."""
-    assert [] == state_survey.summary([172.0, 320.0], [])
-    lines = state_survey.summary([172.0, 320.0], [318.0, 322.0])
+    assert [] == state_profile.summary([172.0, 320.0], [])
+    lines = state_profile.summary([172.0, 320.0], [318.0, 322.0])
     assert "state far; seen here so far: near (172 ns), far (320 ns)" in lines[0]
     assert "DEEPBENCH_THREADS=1" in lines[1]
-    assert 1 == len(state_survey.summary([], FAR_NS))
+    assert 1 == len(state_profile.summary([], FAR_NS))

@@ -8,7 +8,7 @@ from deepbench_ops.analysis.points import Point
 from deepbench_ops.problems.problem_lists import TYPES
 
 
-def counted_points(
+def ranked_times(
     contests: Iterable[Contest],
 ) -> dict[tuple[str, str], dict[str, dict[int, Point]]]:
     """Return the times that count in rankings of a family, from the contests of one machine.

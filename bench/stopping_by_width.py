@@ -1,12 +1,12 @@
 """Count how often intervals miss the true value when rounds stop at a narrow interval.
 
-    python bench/fixed_width.py [--trials 3000] [--write docs/lab-notes/2026-11-24-fixed-width.md]
+    python bench/stopping_by_width.py [--trials 3000] [--write PAGE]
 
 A simulation with a fixed seed. Rounds of two equal releases scatter normally; some are ruined by a
 factor of 1.2 to 3 (uniform logarithm). From round `stopping.FEWEST_FOR_WIDTH` on, a trial ends when
 the half-width of its 99 % interval is within the goal, or after the largest number of rounds.
 Counted are the trials whose last interval does not contain 1, and those whose level differs from 1
-by more than twice the goal.
+by more than twice the goal. The page is docs/lab-notes/2026-11-24-fixed-width.md.
 """
 
 import argparse
@@ -26,7 +26,7 @@ GOAL, MOST_ROUNDS = 0.01, 40
 ERROR = 0.01
 NOISES = (0.003, 0.005, 0.008, 0.012, 0.02)
 RUINED = ((0.0, False), (0.1, False), (0.1, True), (0.3, False), (0.3, True))
-MARK = "<!-- fixed width, written by bench/fixed_width.py -->"
+MARK = "<!-- fixed width, written by bench/stopping_by_width.py -->"
 
 
 def levels(

@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from deepbench_ops.analysis.filed_history import UNSUPPORTED
+from deepbench_ops.analysis.history_filing import UNSUPPORTED
 from deepbench_ops.analysis.verdict import FEWEST_ROUNDS
 from deepbench_ops.conditions import CACHE
 from deepbench_ops.errors import DeepbenchError, Interrupted
 
 if TYPE_CHECKING:
-    from deepbench_ops.analysis.filed_history import Filing
+    from deepbench_ops.analysis.history_filing import Filing
     from deepbench_ops.measure.ensemble import SweptYardstick
     from deepbench_ops.measure.ensemble_store import EnsembleStore
     from deepbench_ops.measure.task import Task
@@ -105,7 +105,7 @@ def open_history(
     Raises DeepbenchError where results cannot be filed under this machine's name.
     """
     from deepbench_ops import project
-    from deepbench_ops.analysis.filed_history import Filing
+    from deepbench_ops.analysis.history_filing import Filing
     from deepbench_ops.asv_adapter import filing_target, machine_entry
     from deepbench_ops.machine import profile
     from deepbench_ops.measure.ensemble import SweptYardstick

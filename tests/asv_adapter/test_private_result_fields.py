@@ -7,7 +7,7 @@ from asv.results import Results
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deepbench_ops.asv_adapter import result_fields
+from deepbench_ops.asv_adapter import private_result_fields
 from deepbench_ops.asv_adapter.publishing import graphs
 
 AXIS = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=4, unique=True)
@@ -42,7 +42,7 @@ def test_each_value_is_asvs(result):
         )
         if value is not None and value == value
     ]
-    assert expected == [tuple(each) for each in result_fields.each(file)]
+    assert expected == [tuple(each) for each in private_result_fields.each(file)]
 
 
 @given(stored(), st.booleans(), st.data())
@@ -65,5 +65,5 @@ def test_samples_that_are_taken_out_leave_the_others(before, part, after):
     file._benchmark_params["one"] = [["'x'", "'y'"], ["'z'"]]
     file._samples["one"] = [[*before, *part, *after], [*part]]
     for _ in range(2):
-        result_fields.take_out(file, ("one", ("x", "z")), part)
+        private_result_fields.take_out(file, ("one", ("x", "z")), part)
         assert [[*before, *after] or None, part] == file._samples["one"]

@@ -1,6 +1,6 @@
 """Add the setting OPENBLAS_CORETYPE to committed records that were measured under it.
 
-    python scripts/infer_settings.py [RESULTS]
+    python scripts/mark_openblas_settings.py [RESULTS]
 
 Until 24 November 2026 a fingerprint held the code path of numpy's OpenBLAS (`blas_core`), but not
 the environment variables that may have chosen it. If the path differs from the one that the release

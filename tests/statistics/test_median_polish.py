@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from deepbench_ops.statistics import two_way
+from deepbench_ops.statistics import median_polish
 
 FINITE = st.floats(-10, 10)
 
@@ -23,7 +23,7 @@ def table(effects: list[float], rows: int, seed: int = 1, noise: float = 0.0) ->
 @given(arrays(float, 5, elements=FINITE), arrays(float, 7, elements=FINITE))
 def test_sums_of_row_and_column_are_taken_apart(columns, rows):
     """Without noise the differences of the effects are those of the columns, exactly."""
-    found = two_way.fit(rows[:, None] + columns[None, :])
+    found = median_polish.fit(rows[:, None] + columns[None, :])
     assert pytest.approx(columns - columns[0], abs=1e-7) == found.effects - found.effects[0]
 
 
@@ -32,7 +32,7 @@ def test_single_bad_values_do_not_count():
     values = table([0.0, 0.1, 0.5], rows=20, noise=0.002)
     for row, column in ((0, 1), (7, 0), (13, 2)):
         values[row, column] += math.log(10)
-    difference, variance = two_way.fit(values).difference(0, 2)
+    difference, variance = median_polish.fit(values).difference(0, 2)
     assert pytest.approx(0.5, abs=0.004) == difference
     assert 0 < variance < 0.002**2
 
@@ -43,7 +43,7 @@ def test_two_columns_are_a_pair():
     apart = values[:, 1] - values[:, 0]
     deviation = 1.4826 * np.median(abs(apart - np.median(apart)))
     expected = np.median(apart), math.pi / 2 * deviation**2 / 15
-    assert pytest.approx(expected) == two_way.fit(values).difference(0, 1)
+    assert pytest.approx(expected) == median_polish.fit(values).difference(0, 1)
 
 
 def test_blocks_that_share_a_column_are_joined():
@@ -51,7 +51,7 @@ def test_blocks_that_share_a_column_are_joined():
     values = table([0.0, 0.2, -0.4], rows=20, noise=0.001)
     values[:10, 2] = np.nan
     values[10:, 1] = np.nan
-    difference, variance = two_way.fit(values).difference(1, 2)
+    difference, variance = median_polish.fit(values).difference(1, 2)
     assert pytest.approx(-0.6, abs=0.002) == difference
     assert 0.0002**2 < variance < 0.001**2
 
@@ -62,16 +62,16 @@ def test_wide_blocks_are_joined_through_the_one_column_they_share(effects, seed)
     values = table(list(effects), rows=12, seed=seed)
     values[:6, 4:8] = np.nan
     values[6:, :4] = np.nan
-    found = two_way.fit(values)
+    found = median_polish.fit(values)
     assert pytest.approx(effects - effects[8], abs=1e-7) == found.effects - found.effects[8]
 
 
 def test_tables_of_a_simulation_are_polished_as_single_ones_are():
     """Tables in leading axes have the effects that each has by itself."""
     tables = np.array([table([0.0, 0.1, -0.2], rows=7, seed=seed, noise=0.05) for seed in range(4)])
-    effects, residuals = two_way.polish(tables)
+    effects, residuals = median_polish.polish(tables)
     for index, each in enumerate(tables):
-        alone = two_way.fit(each)
+        alone = median_polish.fit(each)
         assert pytest.approx(alone.effects, abs=1e-7) == effects[index]
         assert pytest.approx(alone.residuals, abs=1e-7) == residuals[index]
 
@@ -81,7 +81,7 @@ def test_columns_that_nothing_connects_are_not_compared():
     values = table([0.0, 0.2, -0.4, 0.1], rows=20, noise=0.001)
     values[:10, 2:] = np.nan
     values[10:, :2] = np.nan
-    found = two_way.fit(values)
+    found = median_polish.fit(values)
     assert all(map(math.isnan, found.difference(0, 2)))
     assert pytest.approx(0.2, abs=0.002) == found.difference(0, 1)[0]
     assert pytest.approx(0.5, abs=0.002) == found.difference(2, 3)[0]
@@ -91,7 +91,7 @@ def test_a_column_without_values_has_no_effect():
     """It is NaN, and the others are as without it."""
     values = table([0.0, 0.2, 0.4], rows=9)
     values[:, 1] = np.nan
-    found = two_way.fit(values)
+    found = median_polish.fit(values)
     assert math.isnan(found.effects[1])
     assert all(map(math.isnan, found.difference(0, 1)))
     assert pytest.approx(0.4) == found.difference(0, 2)[0]
@@ -99,5 +99,5 @@ def test_a_column_without_values_has_no_effect():
 
 def test_an_empty_table_has_no_effects():
     """No rows, or no columns: nothing is known, and nothing fails."""
-    assert math.isnan(two_way.fit(np.empty((0, 2))).difference(0, 1)[0])
-    assert 0 == two_way.fit(np.empty((3, 0))).effects.size
+    assert math.isnan(median_polish.fit(np.empty((0, 2))).difference(0, 1)[0])
+    assert 0 == median_polish.fit(np.empty((3, 0))).effects.size

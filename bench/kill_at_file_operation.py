@@ -1,6 +1,6 @@
 """Run a Python module and kill it before its n-th operation on files of a folder.
 
-    python file_operations.py N REPORT MODULE [ARGUMENTS]
+    python kill_at_file_operation.py N REPORT MODULE [ARGUMENTS]
 
 Counted are operations of this process, not of its children: opening to write, flushing, renaming,
 removing and making folders, below results/, .asv, .deepbench and for files whose names begin with

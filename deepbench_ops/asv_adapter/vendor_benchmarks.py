@@ -11,7 +11,7 @@ from typing import Any
 from asv.benchmarks import Benchmarks
 from asv.util import UserError
 
-from deepbench_ops.asv_adapter import benchmark_list, published_results, result_files
+from deepbench_ops.asv_adapter import benchmark_list, result_files, vendor_results
 from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.errors import DeepbenchError
 
@@ -37,7 +37,7 @@ def extended(benchmarks: Benchmarks, conf: Any, regex: Any = None) -> Benchmarks
     """Return the benchmarks with those of published results, as far as `regex` matches them."""
     found = {name: benchmark_list.without_markup(each) for name, each in benchmarks.items()}
     folders = sorted(path for path in Path(conf.results_dir).glob("*") if path.is_dir())
-    for path in [path for folder in folders for path in published_results.paths(folder)]:
+    for path in [path for folder in folders for path in vendor_results.paths(folder)]:
         try:
             published = result_files.read(path)
         except DeepbenchError:

@@ -10,11 +10,11 @@ from deepbench_ops.asv_adapter import (
     machine_entry,
     patch,
     printed_tables,
-    published_benchmarks,
     result_saving,
     run_command,
     run_forecast,
     run_hooks,
+    vendor_benchmarks,
 )
 from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.asv_adapter.publishing import publish_command
@@ -24,7 +24,7 @@ TABLE: tuple[Patch, ...] = (
     *machine_entry.PATCHES,
     *result_saving.PATCHES,
     *printed_tables.PATCHES,
-    *published_benchmarks.PATCHES,
+    *vendor_benchmarks.PATCHES,
     *run_hooks.PATCHES,
     *run_forecast.PATCHES,
     *run_command.PATCHES,

@@ -1,4 +1,4 @@
-"""Batches of today's networks, as lines of deepbench_ops/problems/model.csv."""
+"""Batches of today's networks, as rows of deepbench_ops/problems/model.csv."""
 
 from deepbench_ops.models.catalogue import NETWORKS
 from deepbench_ops.problems.model import Model
@@ -29,8 +29,8 @@ SIZES = {
 }
 
 
-def lines() -> list[dict[str, object]]:
-    """Return a line for each network and batch, on one thread."""
+def rows() -> list[dict[str, object]]:
+    """Return a row for each network and batch, on one thread."""
     return [
         {
             "id": Model(name=name, batch=batch).id,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from asv.results import Results
 
-from deepbench_ops.asv_adapter import result_fields, result_files
+from deepbench_ops.asv_adapter import private_result_fields, result_files
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage.result_key import ResultKey
 
@@ -46,16 +46,17 @@ def load(path: Path) -> tuple[PublishedValues, Stack]:
 def values_and_stack(published: Results) -> tuple[PublishedValues, Stack]:
     """Return the values of a published result, and the stack that they were measured with."""
     found = {
-        (one.name, one.key): one.samples or [one.value] for one in result_fields.each(published)
+        (one.name, one.key): one.samples or [one.value]
+        for one in private_result_fields.each(published)
     }
-    return found, dict(result_fields.libraries(published))
+    return found, dict(private_result_fields.libraries(published))
 
 
 def stack_of(folder: Path, release: Release) -> Stack:
     """Return the stack of a machine's results of a release, all files together."""
     stack: Stack = {}
     for path in sorted(folder.glob(f"{release.hash[:8]}-*.json")):
-        stack = merged_stack(stack, result_fields.libraries(result_files.read(path)))
+        stack = merged_stack(stack, private_result_fields.libraries(result_files.read(path)))
     return {name: text for name, text in stack.items() if name != WORKBOOK}
 
 

@@ -11,7 +11,7 @@ import pytest
 import deepbench_ops
 from deepbench_ops.asv_adapter import patch
 from deepbench_ops.asv_adapter.patch import Patch
-from deepbench_ops.asv_adapter.patches import TABLE
+from deepbench_ops.asv_adapter.patch_table import TABLE
 
 PACKAGE = Path(deepbench_ops.__file__).parent
 
