@@ -30,7 +30,7 @@ from verdict_simulation import ERROR, UNBOUNDED, Found, Row, part
 
 from deepbench_ops.analysis import ensembles
 from deepbench_ops.measure import release_blocks
-from deepbench_ops.measure.ensemble import Round
+from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.statistics import median_polish
 from deepbench_ops.statistics.common_level import common_levels
 from deepbench_ops.statistics.robust_interval import FEWEST, locate

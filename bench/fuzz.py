@@ -47,7 +47,7 @@ from deepbench_ops.asv_adapter import config, plugin
 from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, RunJournal
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import ensemble, ensemble_record
-from deepbench_ops.measure.ensemble import Round
+from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.ensemble_store import EnsembleStore
 from deepbench_ops.measure.task import Task
 from deepbench_ops.pages import page_process

@@ -30,7 +30,7 @@ from deepbench_ops import project
 from deepbench_ops.analysis.ensembles import compare, half_width
 from deepbench_ops.analysis.verdict import Verdict
 from deepbench_ops.measure import ensemble_record, round_states
-from deepbench_ops.measure.ensemble import Round
+from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import release_table, table_location, worker_launch

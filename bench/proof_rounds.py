@@ -22,7 +22,7 @@ import numpy as np
 from deepbench_ops import lifetime
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import ensemble, ensemble_record, round_states, threads
-from deepbench_ops.measure.ensemble import Round
+from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import Launch, LiveWorker
 from deepbench_ops.problems import FAMILIES

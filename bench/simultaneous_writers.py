@@ -138,7 +138,7 @@ def _exported(folder: Path, number: int) -> bool:
 def _add_round(folder: Path, number: int) -> list[str]:
     program = (
         "import sys; from pathlib import Path\n"
-        "from deepbench_ops.measure.ensemble import Round\n"
+        "from deepbench_ops.measure.ensemble_round import Round\n"
         "from deepbench_ops.measure.ensemble_store import EnsembleStore\n"
         "from deepbench_ops.measure.task import Task\n"
         "task = Task('gemm', 'm35_n8457_k1760_NN', 'float32')\n"
@@ -156,7 +156,7 @@ def _round_added(folder: Path, number: int) -> bool:
 def _file_round(folder: Path, number: int) -> list[str]:
     program = (
         "import sys; from pathlib import Path\n"
-        "from deepbench_ops.measure.ensemble import Round\n"
+        "from deepbench_ops.measure.ensemble_round import Round\n"
         "from deepbench_ops.measure.ensemble_store import EnsembleStore\n"
         "from deepbench_ops.measure.task import Task\n"
         "task = Task('gemm', 'm35_n8457_k1760_NN', 'float32')\n"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from deepbench_ops.analysis.ensembles import compare_in_one_state
 from deepbench_ops.analysis.verdict import Verdict, settled
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure.ensemble import Round
+from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.statistics.stopping import looks
 

@@ -16,7 +16,7 @@ from deepbench_ops.analysis.measuring_order import MeasuringOrder
 from deepbench_ops.analysis.verdict import Verdict, compare_levels, corrected
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import ensemble, round_states
-from deepbench_ops.measure.ensemble import Round
+from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.ensemble_store import EnsembleStore
 from deepbench_ops.measure.round_states import SelectedRounds
 from deepbench_ops.measure.task import Task

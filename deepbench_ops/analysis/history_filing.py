@@ -15,7 +15,7 @@ from deepbench_ops.asv_adapter import ensemble_filing
 from deepbench_ops.asv_adapter.ensemble_filing import Filed
 from deepbench_ops.asv_adapter.filing_target import FilingTarget
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure.ensemble import Round
+from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.ensemble_store import EnsembleStore
 from deepbench_ops.measure.task import Task
 from deepbench_ops.releases.release_table import Release

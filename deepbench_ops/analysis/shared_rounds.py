@@ -29,7 +29,7 @@ from deepbench_ops.measure import (
     outside_settings,
     round_states,
 )
-from deepbench_ops.measure.ensemble import Round
+from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.measure.task import Task
 from deepbench_ops.statistics.common_level import common_levels

@@ -31,10 +31,10 @@ class Filed(NamedTuple):
     """A kernel's time on a release, as it is filed.
 
     low, high: the interval of 99 % in seconds. samples: one of each round. number: calls of a
-    slice. facts, notes: see `ensemble.Round`. implementation: the code that ran, "" where that is
-    not known. core_latencies: lowest and highest of the rounds, in nanoseconds; empty where there
-    are none. ensemble: its origin for the record: file, anchor, rounds, ratio with its interval.
-    skipped: the reason where there is no time.
+    slice. facts, notes: see `ensemble_round.Round`. implementation: the code that ran, "" where
+    that is not known. core_latencies: lowest and highest of the rounds, in nanoseconds; empty where
+    there are none. ensemble: its origin for the record: file, anchor, rounds, ratio with its
+    interval. skipped: the reason where there is no time.
     """
 
     task: Task

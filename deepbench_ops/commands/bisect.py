@@ -20,6 +20,7 @@ from deepbench_ops.problems.suggestions import unknown
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.bisect import BisectionStep
+    from deepbench_ops.measure.ensemble_round import Round
     from deepbench_ops.releases.release_table import Release
 
 NOT_SLOWER, FOUND, UNSURE = 0, 1, 3
@@ -74,7 +75,7 @@ def bisect(
         raise unknown(f"{wanted.family} operation", operation, known)
     task = Task(wanted.family, wanted.id, precision, operation)
 
-    def measure(before: "Release", after: "Release", rounds: int) -> "list[ensemble.Round]":
+    def measure(before: "Release", after: "Release", rounds: int) -> "list[Round]":
         launches = {
             release.name: worker_launch.launch(release, folder, _note)
             for release in (before, after)

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from deepbench_ops.measure import ensemble
-from deepbench_ops.measure.ensemble import Round
+from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.task import Task
 from deepbench_ops.storage import ensemble_rounds, facts_digest
 from deepbench_ops.storage.ensemble_rounds import Entry, FactsByDigest, RoundsFile

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from deepbench_ops.measure import ensemble, ensemble_record, round_states
-from deepbench_ops.measure.ensemble import Round
+from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.task import Task
 from deepbench_ops.storage import ensemble_fields, ensemble_rounds, json_lines, locks
 from deepbench_ops.storage.atomic import Ready

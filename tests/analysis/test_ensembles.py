@@ -11,7 +11,7 @@ from deepbench_ops.analysis.ensembles import Ensemble, Goal, compare, half_width
 from deepbench_ops.analysis.history_stores import OpenHistory
 from deepbench_ops.analysis.verdict import NOTHING_KNOWN, compare_pairs
 from deepbench_ops.measure import ensemble
-from deepbench_ops.measure.ensemble import Round
+from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.ensemble_store import EnsembleStore
 from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import Launch

@@ -15,7 +15,7 @@ from deepbench_ops.commands import verdict_steps
 from deepbench_ops.conditions import CACHE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import ensemble_record
-from deepbench_ops.measure.ensemble import Round
+from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.pages import line_storage
 from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.releases.release_table import Release

@@ -27,6 +27,7 @@ from deepbench_ops.asv_adapter.filing_target import FilingTarget
 from deepbench_ops.asv_adapter.history_join import Joining
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import core_latency, ensemble, ensemble_record, threads, worker_turns
+from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.ensemble_store import EnsembleStore
 from deepbench_ops.measure.nominal_readings import NominalReadings
 from deepbench_ops.measure.worker_control import Launch
@@ -64,7 +65,7 @@ def filed(target: FilingTarget) -> dict[str, points.Point]:
     return {point.release.name: point for point in found if point.set == "inference_server"}
 
 
-def rounds_of(target: FilingTarget) -> list[ensemble.Round]:
+def rounds_of(target: FilingTarget) -> list[Round]:
     """Return the filed rounds of the kernel."""
     return ensemble_record.load(ensemble_rounds.path_of(target.folder, "numpy")).get(TASK, [])
 

@@ -15,6 +15,7 @@ from processes import living
 
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
 from deepbench_ops.measure import core_latency, ensemble, release_blocks, threads, worker_turns
+from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.nominal_readings import NominalReadings
 from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import Launch
@@ -256,7 +257,7 @@ def test_blocks_share_the_anchor():
 
 def test_an_anchor_that_fails_in_one_block_leaves_no_false_ratio():
     """Releases of two blocks are compared only where the anchor was measured in both."""
-    taken = ensemble.Round([{"a": 1.0, "b": 2.0}] * 4 + [{"c": 9.0, "d": 18.0}] * 4)
+    taken = Round([{"a": 1.0, "b": 2.0}] * 4 + [{"c": 9.0, "d": 18.0}] * 4)
     assert pytest.approx(math.log(2)) == taken.difference("a", "b")[0]
     assert pytest.approx(math.log(2)) == taken.difference("c", "d")[0]
     assert all(map(math.isnan, taken.difference("b", "c")))

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from deepbench_ops.measure import ensemble, ensemble_record
-from deepbench_ops.measure.ensemble import Round
+from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.task import Task
 from deepbench_ops.storage import ensemble_fields, ensemble_rounds
 

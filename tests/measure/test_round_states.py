@@ -3,7 +3,7 @@
 import pytest
 
 from deepbench_ops.measure import round_states
-from deepbench_ops.measure.ensemble import Round
+from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.ensemble_store import EnsembleStore
 from deepbench_ops.measure.task import Task
 

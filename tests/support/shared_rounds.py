@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterable
 
 from deepbench_ops.measure import ensemble
-from deepbench_ops.measure.ensemble import Round
+from deepbench_ops.measure.ensemble_round import Round
 
 _numbers = itertools.count()
 
