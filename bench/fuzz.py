@@ -8,7 +8,7 @@ huge number, NaN or infinity, deep nesting, a doubled line or item) and runs the
 it. Counted are
 
 - tracebacks: any result other than an answer or an error of one line;
-- hangs: cases that take longer than LIMIT;
+- hangs: cases that take longer than `fuzzed_commands.LIMIT`;
 - wrong numbers: times that are accepted although the damage changed them and they cannot be right,
   because they are outside of 1 ns to 1 day, changed by a cut, or in place of another type;
 - silent losses: times missing from an answer that has status 0 and no message about them.
@@ -19,13 +19,10 @@ place of another, since logs have no checksum. Such times are counted separately
 """
 
 import argparse
-import contextlib
-import io
 import json
 import os
 import random
 import shutil
-import signal
 import sys
 import tempfile
 import traceback
@@ -36,14 +33,11 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from asv.commands.publish import Publish
-from asv.config import Config
-from asv.util import UserError
 from file_damage import damage
+from fuzzed_commands import MEASURED, Hang, Times, exported, imported, limited, publish, run
 from tabulate import tabulate
 
-from deepbench_ops import cli
-from deepbench_ops.asv_adapter import config, plugin
+from deepbench_ops.asv_adapter import config
 from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, RunJournal
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import ensemble, ensemble_record
@@ -53,18 +47,10 @@ from deepbench_ops.measure.task import Task
 from deepbench_ops.pages import page_process
 from deepbench_ops.storage import ensemble_rounds, measurements, valid_times
 
-plugin.install()
-
 ROOT = Path(__file__).resolve().parent.parent
-MEASURED, PUBLISHED = "epyc-9005-2core", "raspberry-pi-3"
+PUBLISHED = "raspberry-pi-3"
 RELEASES = 2
 """Number of releases of the measured machine."""
-
-LIMIT, LONGEST = 60, 900
-"""Longest processor time of the commands of a case, and longest time on a busy machine, in
-seconds."""
-
-Times = dict[tuple[Any, ...], float]
 
 
 @dataclass
@@ -77,10 +63,6 @@ class Outcome:
     lost: list[str] = field(default_factory=list)
     plausible: int = 0
     refused: bool = False
-
-
-class Hang(BaseException):
-    """A command took too long."""
 
 
 def main() -> int:
@@ -366,93 +348,6 @@ def compare(found: Outcome, accepted: Times, sound: Times, what: str) -> None:
             found.plausible += 1
         else:
             found.wrong.append(f"{key}: {seconds!r}, not {sound.get(key)!r}")
-
-
-def imported(world: Path, path: Path) -> tuple[Times, str]:
-    """Import a file into an empty folder; return the imported times and the printed errors."""
-    given = ["--results", "there"]
-    if path.suffix == ".log":
-        given += ["--machine", MEASURED, "--date", "2026-11-21", "--cells"]
-    _, out, err = run("import", str(path), *given, within=world)
-    accepted = exported(world, results="there")
-    shutil.rmtree(world / "there", ignore_errors=True)
-    unread = [line for line in out.splitlines() if line.startswith(f"{path.name}: ")]
-    return accepted, err or "\n".join(unread)
-
-
-def exported(world: Path, errors: list[str] | None = None, results: str = "results") -> Times:
-    """Return all times of a results folder in seconds, by machine, release and kernel."""
-    found: Times = {}
-    for machine in sorted({path.parent.name for path in (world / results).glob("*/*.json")}):
-        given = ["--machine", machine, "--results", results, "--format", "json"]
-        status, out, err = run("export", *given, within=world)
-        if errors is not None and (status or err):
-            errors.append(err)
-        for row in json.loads(out or "[]"):
-            axes = ("machine", "release", "set", "problem", "precision", "pass", "ranks")
-            found[tuple(row[axis] for axis in axes)] = row["seconds"]
-    return found
-
-
-def run(*arguments: str, within: Path) -> tuple[int, str, str]:
-    """Run a command in a folder; return status, output and errors. Exceptions are passed on."""
-    out, err = io.StringIO(), io.StringIO()
-    argv = patch.object(sys, "argv", ["deepbench", *arguments])
-    with argv, contextlib.chdir(within), quiet(out, err):
-        try:
-            cli.main()
-            status = 0
-        except SystemExit as end:
-            status = int(end.code or 0)
-    return status, out.getvalue(), err.getvalue()
-
-
-def publish(world: Path) -> tuple[int, list[str]]:
-    """Publish a folder; return the status and the logged errors."""
-    conf = Config.from_json(
-        {
-            "project": "fuzz",
-            "dvcs": "releases",
-            "repo": str(world / "releases.csv"),
-            "branches": ["numpy", "torch"],
-            "results_dir": str(world / "results"),
-            "html_dir": str(world / "html"),
-            "env_dir": str(world / ".asv" / "env"),
-        }
-    )
-    lines: list[str] = []
-    logged = patch("asv.console.log.error", lambda line, *_, **__: lines.append(line))
-    out = io.StringIO()
-    with logged, quiet(out, out):
-        try:
-            return int(Publish.run(conf) or 0), lines
-        except UserError as wrong:
-            return 1, [str(wrong)]
-
-
-@contextlib.contextmanager
-def quiet(out: io.StringIO, err: io.StringIO) -> Iterator[None]:
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        yield
-
-
-@contextlib.contextmanager
-def limited() -> Iterator[None]:
-    """Raise Hang if the block takes longer than LIMIT or LONGEST."""
-
-    def stop(*_: object) -> None:
-        raise Hang
-
-    timers = {signal.SIGALRM: (signal.ITIMER_REAL, LONGEST)}
-    timers[signal.SIGPROF] = signal.ITIMER_PROF, LIMIT
-    for number, (timer, seconds) in timers.items():
-        signal.signal(number, stop)
-        signal.setitimer(timer, seconds)
-    try:
-        yield
-    finally:
-        for timer, _ in timers.values():
-            signal.setitimer(timer, 0)
 
 
 if __name__ == "__main__":
