@@ -29,6 +29,7 @@ from deepbench_ops.asv_adapter import (
     repo,
     run_forecast,
     run_hooks,
+    socket_path,
 )
 from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.conditions import DEVICE
@@ -60,6 +61,7 @@ def _of_releases(run: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(cls: type, conf: Config, range_spec: Any = None, **kwargs: Any) -> Any:
         if notice := outside_settings.notice(outside_settings.foreign()):
             log.warning(notice)
+        socket_path.demand_short(conf, kwargs.get("launch_method"))
         asv_commands.demand_same_machine(conf, kwargs.get("machine"))
         for line in without_readings(conf, kwargs.get("machine")):
             log.warning(line)

@@ -145,6 +145,17 @@ def test_a_setting_from_outside_is_named_once_and_reaches_the_measured_process(s
     assert re.search(r"tiny.track_setting\s+1$", output, re.M), output
 
 
+def test_a_long_folder_of_temporary_files_stops_a_run_before_it_starts(suite):
+    """One line that names the variable, its length and the longest that fits."""
+    folder = suite / ("t" * 100)
+    folder.mkdir()
+    asked = ("run", "numpy-1.0.0", "--bench", "track_setting", "--dry-run")
+    said = asv(suite, *asked, code=1, TMPDIR=str(folder))
+    assert f"TMPDIR is {len(str(folder))} bytes long" in said
+    assert "points to measure" not in said
+    assert "1 points to measure" in asv(suite, *asked, "--launch-method=spawn", TMPDIR=str(folder))
+
+
 def test_environments_outlast_runs(suite):
     """A second run switches between environments and installs nothing."""
     markers = sorted(suite.glob(".asv/env/*/deepbench-release.json"))
