@@ -40,8 +40,11 @@ SIZES = """\
 ## Sizes
 
 The options of `deepbench time FAMILY`, and the columns of a family's CSV. A size with a value in
-brackets may be left out.
+brackets may be left out. "As of" another family: the sizes of these names are described there.
 """
+
+FEWEST_SHARED = 3
+"""Sizes that two families have in common from which on they are described once."""
 
 Rows = Iterator[tuple[str, ...]]
 
@@ -83,15 +86,31 @@ def sets(kind: type[Problem]) -> list[str]:
 
 
 def meanings() -> Rows:
-    """Yield a row for each size of each family."""
+    """Yield a row for each size, and one for those that an earlier family describes."""
+    earlier: dict[str, dict[str, str]] = {}
     for name, family in found()[0].items():
-        fields = family.kind.__dataclass_fields__
-        for size in size_names(family.kind):
-            about = size_description(family.kind, size)
-            words = code(family.kind.words.get(size, ()))
-            default = fields[size].default
-            optional = f" [{default}]" if isinstance(default, str | int | float) else ""
-            yield f"`{name}`", f"`{size}`{optional}", about + (f": {words}" if words else "")
+        own = sizes(family.kind)
+        shared = {other: own.items() & its.items() for other, its in earlier.items()}
+        like = max(shared, key=lambda other: len(shared[other]), default="")
+        alike = dict(shared.get(like, ())) if len(shared.get(like, ())) >= FEWEST_SHARED else {}
+        if alike:
+            yield f"`{name}`", ", ".join(size for size in own if size in alike), f"as of `{like}`"
+        for size, about in own.items():
+            if size not in alike:
+                yield f"`{name}`", size, about
+        earlier[name] = own
+
+
+def sizes(kind: type[Problem]) -> dict[str, str]:
+    """Return the description of each size of a family, by its name with the default."""
+    described = {}
+    for size in size_names(kind):
+        words = code(kind.words.get(size, ()))
+        default = kind.__dataclass_fields__[size].default
+        optional = f" [{default}]" if isinstance(default, str | int | float) else ""
+        about = size_description(kind, size)
+        described[f"`{size}`{optional}"] = about + (f": {words}" if words else "")
+    return described
 
 
 def code(names: tuple[str, ...]) -> str:
