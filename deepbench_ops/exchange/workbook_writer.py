@@ -6,8 +6,10 @@ readers; the last sheet but one holds all times with samples as a table, for `ta
 """
 
 import datetime
+import errno
 import gc
 import io
+import os
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -100,10 +102,17 @@ def _saved(book: Any) -> bytes:
 
 
 def _number_and_text(error: BaseException | None) -> tuple[int, str] | None:
-    """Return those of the OSError that an error is, or was raised after; None without such."""
+    """Return those of the OSError that an error is, or was raised after; None without such.
+
+    Where lxml is installed, openpyxl writes by it. Its error has only a name, such as IO_ENOSPC.
+    """
     while error is not None and not isinstance(error, OSError):
+        kind, _, name = str(error).partition("_")
+        if type(error).__name__ == "SerialisationError" and kind == "IO":
+            number = getattr(errno, name, errno.EIO)
+            return number, os.strerror(number)
         error = error.__context__
-    return None if error is None else (error.errno or 0, error.strerror or str(error))
+    return None if error is None else (error.errno or errno.EIO, error.strerror or str(error))
 
 
 def _cell(sheet: Any, value: Any) -> Any:

@@ -86,3 +86,21 @@ def test_a_writer_that_fails_again_while_it_is_closed_reports_the_disk() -> None
 
     with pytest.raises(OSError, match="No space left on device"):
         workbook_writer._saved(Book())
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("IO_EFBIG", "File too large"), ("IO_ENOSPC", "No space"), ("IO_WRITE", "Input/output")],
+)
+def test_the_error_of_lxml_reports_the_disk(name: str, text: str) -> None:
+    """openpyxl writes by lxml where that is installed."""
+
+    class SerialisationError(Exception):
+        """As lxml's own."""
+
+    class Book:
+        def save(self, content: object) -> None:
+            raise SerialisationError(name)
+
+    with pytest.raises(OSError, match=text):
+        workbook_writer._saved(Book())

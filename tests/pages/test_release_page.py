@@ -232,8 +232,10 @@ def test_names_with_markup_are_text(page: Any, site: str) -> None:
     """In choices, sentences, and the list of other machines."""
     opened(page, site)
     page.select_option("#machine", HOSTILE)
-    page.wait_for_function("() => location.hash.includes('img')")
-    assert HOSTILE in page.inner_text("#summary")
+    page.wait_for_function(
+        "name => document.querySelector('#summary').innerText.includes(name)", arg=HOSTILE
+    )
+    assert "img" in page.evaluate("location.hash")
     assert page.evaluate("window.pwned") is None
 
 
