@@ -56,6 +56,11 @@ class Confirmed:
         kind = "slower" if cause.slower else "faster"
         return not again or any(verdict.kind == kind for _, verdict in again)
 
+    def is_open(self, cause: Cause) -> bool:
+        """Whether it did not repeat, and one of its kernels has no certain verdict."""
+        verdicts = [verdict.kind for _, verdict in self.of(cause)]
+        return not self.repeats(cause) and "ambiguous" in verdicts
+
     def summaries(self, cause: Cause) -> list[str]:
         """Return one text per kernel measured again, or the one reason why none was."""
         again = self.of(cause)
@@ -89,7 +94,7 @@ def confirm(
         if not tasks:
             confirmed.reasons[names] = _why_not(members)
             continue
-        say(f"{names[0]} against {names[1]}: {len(tasks)} kernels, up to {rounds} rounds")
+        say(f"{names[0]} against {names[1]}: kernels {len(tasks)}, rounds up to {rounds}")
         path = folder.parent / "confirm" / f"{names[0]}..{names[1]}.jsonl"
         kept = EnsembleStore(path, names, since=time.time() - FRESH)
         launches = cache(partial(_launches, members[0], folder, say))

@@ -48,6 +48,7 @@ COLUMNS = (
 )
 MEASURED_AGAIN = terminal_tables.Column("measured again", wrap=16)
 NOTHING, REGRESSION, UNKNOWN = 0, 1, 3
+STAYED_OPEN = "stayed open: give more --rounds, or measure on a quieter machine"
 
 Between = tuple[str, str, str]
 """A machine, and the names of two releases."""
@@ -110,8 +111,8 @@ def verdict(
     Published figures are left out, since there is one time of each kernel.
 
     The exit status is 0 if nothing became slower, 1 if --confirm found that something did, and 3
-    if that is open: no line has eleven processes and no two releases share three rounds, or the
-    change is not confirmed. With --steps it is 0.
+    if that is open: no line has eleven processes and no two releases share three rounds, the
+    change is not confirmed, or --confirm could not tell. With --steps it is 0.
     """
     from deepbench_ops.analysis import implementations
     from deepbench_ops.analysis.causes import causes
@@ -161,7 +162,7 @@ def verdict(
             click.echo(_not_repeated(suspects, confirmed))
     if not judged:
         raise NoAnswer(_too_short(lines, all_machines, order))
-    sys.exit(_status(lines, found, confirmed))
+    sys.exit(_status(lines, suspects, confirmed))
 
 
 def _machines(
@@ -252,16 +253,17 @@ def _confirm(found: "Sequence[Cause]", machine: str | None, rounds: int) -> "Con
 
 
 def _status(
-    lines: "Sequence[Line]", found: "Sequence[Cause]", confirmed: "Confirmed | None"
+    lines: "Sequence[Line]", suspects: "Sequence[Cause]", confirmed: "Confirmed | None"
 ) -> int:
     if not any(line.judgeable for line in lines):
         return UNKNOWN
-    slower = [cause for cause in found if cause.slower]
+    slower = [cause for cause in suspects if cause.slower]
     if confirmed is None:
         return UNKNOWN if slower else NOTHING
-    if any(confirmed.of(cause) for cause in slower):
+    repeated = [cause for cause in slower if confirmed.repeats(cause)]
+    if any(confirmed.of(cause) for cause in repeated):
         return REGRESSION
-    return UNKNOWN if slower else NOTHING
+    return UNKNOWN if repeated or any(map(confirmed.is_open, slower)) else NOTHING
 
 
 def _text(
@@ -320,17 +322,25 @@ def _reach(cause: "Cause", ratios: Sequence[float]) -> str:
 
 
 def _not_repeated(suspects: "Sequence[Cause]", confirmed: "Confirmed") -> str:
-    """Return how many of the causes that were measured again did not repeat, and which."""
+    """Return how many of the causes that were measured again did not repeat or stayed open, and
+    which."""
     again = [cause for cause in suspects if confirmed.of(cause)]
     if not again:
         return "\nnothing was measured again"
-    gone = [cause for cause in again if not confirmed.repeats(cause)]
-    summary = f"\n{len(gone)} of {len(again)} did not repeat" + (":" if gone else "")
-    lines = [
-        f"- {_what(cause)}; measured again: {'; '.join(confirmed.summaries(cause))}"
-        for cause in gone
-    ]
-    return "\n".join([summary, *(terminal_tables.prose(line, "  ") for line in lines)])
+    still_open = [cause for cause in again if confirmed.is_open(cause)]
+    gone = [cause for cause in again if not confirmed.repeats(cause) and cause not in still_open]
+    text = [f"\n{len(gone)} of {len(again)} did not repeat" + (":" if gone else "")]
+    text += [_again(cause, confirmed) for cause in gone]
+    if still_open:
+        text += [f"\n{len(still_open)} of {len(again)} {STAYED_OPEN}:"]
+        text += [_again(cause, confirmed) for cause in still_open]
+    return "\n".join(text)
+
+
+def _again(cause: "Cause", confirmed: "Confirmed") -> str:
+    """Return an item of a list: a cause, and the verdicts on its kernels measured again."""
+    again = "; ".join(confirmed.summaries(cause))
+    return terminal_tables.prose(f"- {_what(cause)}; measured again: {again}", "  ")
 
 
 def _what(cause: "Cause") -> str:
@@ -348,8 +358,12 @@ def _json(
     suspects: "Sequence[Cause]",
     switched: "Sequence[Switch]" = (),
 ) -> str:
-    gone = [cause for cause in suspects if cause not in found]
-    dropped = {} if confirmed is None else {"did_not_repeat": _each_as_json(gone, confirmed, news)}
+    dropped = {}
+    if confirmed is not None:
+        still_open = [cause for cause in suspects if confirmed.is_open(cause)]
+        gone = [cause for cause in suspects if cause not in found and cause not in still_open]
+        groups = {"did_not_repeat": gone, "stayed_open": still_open}
+        dropped = {key: _each_as_json(each, confirmed, news) for key, each in groups.items()}
     return as_json(
         {
             "lines": len(lines),

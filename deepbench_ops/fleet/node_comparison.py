@@ -51,22 +51,29 @@ class NodeTimes:
     rounds: Mapping[Kernel, Sequence[float]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class NodeLevel:
-    """A node against the median of the nodes of its type, in a family or in all.
+@dataclass(frozen=True, kw_only=True)
+class Level:
+    """A node against the median of the nodes of its type.
 
     ratio: of its times to the median, with an interval. kind: `SLOW` or `FAST` where the interval
-    lies beyond the limit, `USUAL`, or `UNKNOWN` without an interval.
+    lies beyond the limit, `USUAL`, or `UNKNOWN` without an interval. measured_at: seconds since
+    1970.
     """
 
     node: str
-    family: str
-    kernels: int
     ratio: float
     low: float
     high: float
     kind: str
     measured_at: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeLevel(Level):
+    """The level of a node in a family or in all; kernels: how many they are."""
+
+    family: str
+    kernels: int
 
     @property
     def place(self) -> tuple[str, str]:
@@ -74,22 +81,13 @@ class NodeLevel:
         return self.node, self.family
 
 
-@dataclass(frozen=True)
-class KernelLevel:
-    """A kernel of a node against the median of the nodes of its type.
+@dataclass(frozen=True, kw_only=True)
+class KernelLevel(Level):
+    """The level of a node at a kernel; seconds: raw, on this node; median: of all nodes."""
 
-    seconds: raw, on this node; median: of all nodes. The other fields are those of `NodeLevel`.
-    """
-
-    node: str
     kernel: Kernel
     seconds: float
     median: float
-    ratio: float
-    low: float
-    high: float
-    kind: str
-    measured_at: float
 
     @property
     def place(self) -> tuple[str, Kernel]:
@@ -172,15 +170,22 @@ def compare(nodes: Mapping[str, NodeTimes], beyond: float) -> list[NodeLevel]:
 def _level(
     node: str, family: str, values: np.ndarray, error: float, beyond: float, measured_at: float
 ) -> NodeLevel:
-    count = len(values)
-    if count < FEWEST:
-        ratio = float(np.exp(np.median(values)))
-        return NodeLevel(node, family, count, ratio, 0.0, np.inf, UNKNOWN, measured_at)
-    found = locate(values, np.zeros_like(values))
-    ratio, *bounds = (float(np.exp(each)) for each in (found.median, *found.interval(error)))
-    low, high = bounds
-    kind = _kind(low, high, beyond)
-    return NodeLevel(node, family, count, ratio, low, high, kind, measured_at)
+    ratio, low, high, kind = float(np.exp(np.median(values))), 0.0, np.inf, UNKNOWN
+    if len(values) >= FEWEST:
+        found = locate(values, np.zeros_like(values))
+        ends = (found.median, *found.interval(error))
+        ratio, low, high = (float(np.exp(each)) for each in ends)
+        kind = _kind(low, high, beyond)
+    return NodeLevel(
+        node=node,
+        family=family,
+        kernels=len(values),
+        ratio=ratio,
+        low=low,
+        high=high,
+        kind=kind,
+        measured_at=measured_at,
+    )
 
 
 def _kind(low: float, high: float, beyond: float) -> str:
@@ -230,9 +235,19 @@ def _kernel_levels(
     for kernel, median in medians.items():
         seconds = times.seconds[kernel]
         low, high = bounds.get(kernel, (0.0, np.inf))
-        kind = _kind(low, high, beyond) if kernel in bounds else UNKNOWN
-        figures = (seconds, median, seconds / median, low, high)
-        found.append(KernelLevel(node, kernel, *figures, kind, times.measured_at))
+        found.append(
+            KernelLevel(
+                node=node,
+                kernel=kernel,
+                seconds=seconds,
+                median=median,
+                ratio=seconds / median,
+                low=low,
+                high=high,
+                kind=_kind(low, high, beyond) if kernel in bounds else UNKNOWN,
+                measured_at=times.measured_at,
+            )
+        )
     return found
 
 

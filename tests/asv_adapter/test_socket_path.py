@@ -70,6 +70,8 @@ def test_characters_of_several_bytes_count_as_bytes(folder, monkeypatch):
 def test_without_a_forkserver_any_folder_will_do(folder, configured, asked):
     """Processes that asv starts one by one have no socket."""
     folder(MOST + 1)
+    with pytest.raises(UserError):
+        socket_path.demand_short(conf(), None)
     socket_path.demand_short(conf(configured), asked)
 
 

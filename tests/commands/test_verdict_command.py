@@ -7,6 +7,7 @@ import sys
 import xml.etree.ElementTree as xml
 from datetime import date
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import points as points_of_tests
@@ -392,6 +393,27 @@ def test_what_did_not_repeat_is_counted_and_listed(same_release, monkeypatch):
     left = [cause for cause in causes if found.repeats(cause)]
     content = json.loads(command._json([], left, found, {}, causes))
     assert (1, 2) == (len(content["changes"]), len(content["did_not_repeat"]))
+
+
+def test_a_slowdown_that_stays_open_is_listed_apart_and_no_all_clear(same_release, monkeypatch):
+    """Rounds that do not agree neither confirm it nor contradict it: the status is 3, not 0."""
+    names = ("m35_n8457_k1760_NN", "m64_n8457_k1760_NN")
+    causes = judged([one for name in names for one in line(STEP, problem=name)], each=True)
+
+    def ratio(task, number):
+        return 1.0 if task.problem == names[0] else 1.05 + 0.1 * (-1) ** number
+
+    monkeypatch.setattr(ensemble, "run_round", measuring(ratio))
+    found = confirm.confirm(causes, 10, str, same_release)
+    assert [False, True] == [found.is_open(cause) for cause in causes]
+    text = command._not_repeated(causes, found)
+    assert "1 of 2 did not repeat:\n" in text
+    assert f"1 of 2 {command.STAYED_OPEN}:\n" in text
+    content = json.loads(command._json([], [], found, {}, causes))
+    assert [1, 1] == [len(content[key]) for key in ("did_not_repeat", "stayed_open")]
+    long_enough = [SimpleNamespace(judgeable=True)]
+    assert command.UNKNOWN == command._status(long_enough, causes, found)
+    assert command.NOTHING == command._status(long_enough, causes[:1], found)
 
 
 def test_changes_that_did_not_repeat_fit_the_terminal(same_release, monkeypatch):

@@ -103,9 +103,9 @@ def test_stream_computings_table_is_points_throughout():
 )
 def test_what_is_no_point_says_why(name, reasons):
     """Every figure is a point or has one of the reasons."""
-    told = [figure.no_point for figure in figures.load(name)]
-    assert reasons == {reason: sum(reason in each for each in told) for reason in reasons}
-    assert len(told) == sum(reasons.values()) + told.count("")
+    without_point = [figure.no_point for figure in figures.load(name)]
+    assert reasons == {reason: sum(reason in each for each in without_point) for reason in reasons}
+    assert len(without_point) == sum(reasons.values()) + without_point.count("")
 
 
 def test_every_point_is_of_a_listed_machine_and_problem():
@@ -171,8 +171,8 @@ def test_the_basis_of_a_day_stands_with_table_result_and_profile(tmp_path, name)
     )
     assert f"published {first.day}: {first.basis}" in said.output
     publication_filing.file(tmp_path, publications(figures.load(name)), list_days=len)
-    told = f"{first.day}: {first.basis}"
+    described = f"{first.day}: {first.basis}"
     for path in tmp_path.glob("*/*-published*.json"):
-        assert told == vendor_results.load(path)[1]["Day of publication"]
+        assert described == vendor_results.load(path)[1]["Day of publication"]
     for path in tmp_path.glob("*/machine.profile"):
-        assert told in path.read_text()
+        assert described in path.read_text()

@@ -39,8 +39,10 @@ def start(path: Path | None, more: tuple[str, ...], results: Path) -> None:
     try:
         left = run.run()
     except KeyboardInterrupt:
-        of = f"{len(found.jobs) - len(run.left())} of {counted(len(found.jobs), 'job')}"
-        raise Interrupted(f"{of} are measured; the same command goes on from there") from None
+        done = len(found.jobs) - len(run.left())
+        raise Interrupted(
+            f"jobs measured: {done} of {len(found.jobs)}; the same command goes on from there"
+        ) from None
     for folder in left:
         outcome = folder.outcome()
         click.echo(f"{folder.name}: {outcome.reason if outcome else folder.state()}")
