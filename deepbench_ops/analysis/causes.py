@@ -80,6 +80,11 @@ class Cause:
         return statistics.median(shift.noise for shift in self.shifts)
 
     @property
+    def kind(self) -> str:
+        """Verdict on it: "slower" or "faster"."""
+        return "slower" if self.slower else "faster"
+
+    @property
     def name(self) -> str:
         """The change in words."""
         first = self.shifts[0].after
@@ -87,11 +92,7 @@ class Cause:
             return f"most kernels of {first.release.framework}"
         if self.scope != "kernel":
             return f"{first.family}, {first.precision}"
-        ranks = f", {first.ranks} ranks" if first.ranks else ""
-        where = f"{first.family} {first.set} {first.operation}"
-        return ", ".join(
-            [f"{where} {first.problem_id}{ranks}", first.precision, *first.unusual.values()]
-        )
+        return first.description
 
 
 def causes(lines: Sequence[Line], each: bool = False) -> list[Cause]:

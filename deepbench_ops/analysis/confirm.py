@@ -47,14 +47,22 @@ class Confirmed:
 
     def of(self, cause: Cause) -> list[tuple[Shift, Verdict]]:
         """Return the kernels of a cause that were measured again, in every set that lists them."""
-        found = ((shift, self.verdicts.get(_key(shift))) for shift in _measurable(cause))
+        found = ((shift, self.again(shift)) for shift in _measurable(cause))
         return [(shift, verdict) for shift, verdict in found if verdict is not None]
+
+    def again(self, shift: Shift) -> Verdict | None:
+        """Return the verdict on a kernel; None where it was not measured again."""
+        return self.verdicts.get(_key(shift))
 
     def repeats(self, cause: Cause) -> bool:
         """Whether one of its kernels changed again, or none could be measured."""
         again = self.of(cause)
-        kind = "slower" if cause.slower else "faster"
-        return not again or any(verdict.kind == kind for _, verdict in again)
+        return not again or any(verdict.kind == shift.kind for shift, verdict in again)
+
+    def unlike(self, cause: Cause) -> list[tuple[Shift, Verdict]]:
+        """Return its kernels that did not change in the same direction again, each once."""
+        again = {_key(shift): (shift, verdict) for shift, verdict in self.of(cause)}
+        return [(shift, verdict) for shift, verdict in again.values() if verdict.kind != shift.kind]
 
     def is_open(self, cause: Cause) -> bool:
         """Whether it did not repeat, and one of its kernels has no certain verdict."""
@@ -67,9 +75,14 @@ class Confirmed:
         if not again:
             return [self.reasons.get((cause.before.name, cause.after.name), "not measured here")]
         return [
-            f"{verdict.kind} {verdict.ratio:.3g} ({verdict.low:.3g} .. {verdict.high:.3g})"
+            as_text(verdict)
             for verdict in {_key(shift): verdict for shift, verdict in again}.values()
         ]
+
+
+def as_text(verdict: Verdict) -> str:
+    """Return a verdict with its ratio and interval: "slower 1.2 (1.15 .. 1.26)"."""
+    return f"{verdict.kind} {verdict.ratio:.3g} ({verdict.low:.3g} .. {verdict.high:.3g})"
 
 
 def confirm(

@@ -126,6 +126,11 @@ class Shift:
         return self.change.ratio > 1
 
     @property
+    def kind(self) -> str:
+        """Verdict on it: "slower" or "faster"."""
+        return "slower" if self.slower else "faster"
+
+    @property
     def origin(self) -> str:
         """Way it was found: "10 shared rounds" or "separate processes"."""
         return APART if self.shared is None else self.shared.origin

@@ -166,6 +166,13 @@ class Point(NamedTuple):
         return ", ".join([self.problem_id, *ranks, *others])
 
     @property
+    def description(self) -> str:
+        """Its kernel: "gemm training forward m1760_n128_k1760_NN, float32", and what is unusual."""
+        ranks = f", {self.ranks} ranks" if self.ranks else ""
+        kernel = f"{self.family} {self.set} {self.operation} {self.problem_id}{ranks}"
+        return ", ".join([kernel, self.precision, *self.unusual.values()])
+
+    @property
     def conditions(self) -> dict[str, str]:
         """Conditions of the run, by name."""
         return {condition.name: getattr(self, condition.name) for condition in CONDITIONS}

@@ -2,11 +2,10 @@
 
 import math
 import sys
-import xml.etree.ElementTree as xml
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,15 +22,20 @@ from deepbench_ops.commands.options import (
     say,
     say_settings,
 )
-from deepbench_ops.commands.output import as_json
+from deepbench_ops.commands.verdict_documents import (
+    News,
+    all_as_json,
+    as_junit,
+    between_releases,
+)
 from deepbench_ops.commands.verdict_steps import print_steps, steps_beyond
 from deepbench_ops.errors import DeepbenchError, NoAnswer
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.causes import Cause
     from deepbench_ops.analysis.confirm import Confirmed
-    from deepbench_ops.analysis.implementations import Switch
-    from deepbench_ops.analysis.lines import Line
+    from deepbench_ops.analysis.lines import Line, Shift
+    from deepbench_ops.analysis.verdict import Verdict
     from deepbench_ops.releases.release_table import Release
 
 COLUMNS = (
@@ -49,11 +53,6 @@ COLUMNS = (
 MEASURED_AGAIN = terminal_tables.Column("measured again", wrap=16)
 NOTHING, REGRESSION, UNKNOWN = 0, 1, 3
 STAYED_OPEN = "stayed open: give more --rounds, or measure on a quieter machine"
-
-Between = tuple[str, str, str]
-"""A machine, and the names of two releases."""
-News = Mapping[Between, Mapping[str, tuple[str, str]]]
-"""Differences of the second release to the first, besides the release itself."""
 
 
 @click.command()
@@ -153,9 +152,9 @@ def verdict(
     news = _news(results, found, order)
     judged = any(line.judgeable for line in lines)
     if form == "junit":
-        click.echo(_junit(lines, found))
+        click.echo(as_junit(lines, found))
     elif form == "json":
-        click.echo(_json(lines, found, confirmed, news, suspects, switched))
+        click.echo(all_as_json(lines, found, confirmed, news, suspects, switched))
     elif judged:
         click.echo(_text(lines, found, confirmed, news, form == "markdown"))
         if confirmed is not None:
@@ -230,12 +229,8 @@ def _news(results: Path, found: "Sequence[Cause]", order: "Sequence[Release]") -
         facts = {one.release: one.facts for one in stacks(results, machine, order)}
         for cause in found:
             if cause.machine == machine and {cause.before, cause.after} <= facts.keys():
-                news[_between(cause)] = changed(facts[cause.before], facts[cause.after])
+                news[between_releases(cause)] = changed(facts[cause.before], facts[cause.after])
     return news
-
-
-def _between(cause: "Cause") -> Between:
-    return cause.machine, cause.before.name, cause.after.name
 
 
 def _confirm(found: "Sequence[Cause]", machine: str | None, rounds: int) -> "Confirmed":
@@ -284,7 +279,7 @@ def _text(
         if rows:
             columns = [*COLUMNS, *([MEASURED_AGAIN] if confirmed is not None else [])]
             text += ["", terminal_tables.table(columns, rows, markdown), ""]
-        for between in dict.fromkeys(map(_between, mine)):
+        for between in dict.fromkeys(map(between_releases, mine)):
             if news.get(between):
                 _, before, after = between
                 software = software_versions.as_text(news[between])
@@ -298,7 +293,7 @@ def _row(cause: "Cause", confirmed: "Confirmed | None") -> list[str]:
     row = [
         cause.after.name,
         cause.before.name,
-        "slower" if cause.slower else "faster",
+        cause.kind,
         cause.name,
         f"{len(cause.shifts)} of {cause.watched}" if cause.scope != "kernel" else "1",
         f"{cause.ratio:.3g}",
@@ -334,7 +329,23 @@ def _not_repeated(suspects: "Sequence[Cause]", confirmed: "Confirmed") -> str:
     if still_open:
         text += [f"\n{len(still_open)} of {len(again)} {STAYED_OPEN}:"]
         text += [_again(cause, confirmed) for cause in still_open]
+    repeated = [cause for cause in again if confirmed.repeats(cause)]
+    unlike = [each for cause in repeated for each in confirmed.unlike(cause)]
+    if unlike:
+        text += ["\nkernels of the changes above that did not repeat:"]
+        text += [_unlike(shift, verdict) for shift, verdict in unlike]
     return "\n".join(text)
+
+
+def _unlike(shift: "Shift", verdict: "Verdict") -> str:
+    """Return an item of a list: a kernel's change, and its verdict when measured again."""
+    from deepbench_ops.analysis.confirm import as_text
+
+    change = f"{shift.after.description} {shift.kind} {shift.change.ratio:.3g}"
+    releases = f"{shift.after.release.name} after {shift.before.release.name}"
+    return terminal_tables.prose(
+        f"- {change} with {releases}; measured again: {as_text(verdict)}", "  "
+    )
 
 
 def _again(cause: "Cause", confirmed: "Confirmed") -> str:
@@ -344,114 +355,5 @@ def _again(cause: "Cause", confirmed: "Confirmed") -> str:
 
 
 def _what(cause: "Cause") -> str:
-    kind = "slower" if cause.slower else "faster"
-    return (
-        f"{cause.name} {kind} {cause.ratio:.3g} with {cause.after.name} after {cause.before.name}"
-    )
-
-
-def _json(
-    lines: "Sequence[Line]",
-    found: "Sequence[Cause]",
-    confirmed: "Confirmed | None",
-    news: News,
-    suspects: "Sequence[Cause]",
-    switched: "Sequence[Switch]" = (),
-) -> str:
-    dropped = {}
-    if confirmed is not None:
-        still_open = [cause for cause in suspects if confirmed.is_open(cause)]
-        gone = [cause for cause in suspects if cause not in found and cause not in still_open]
-        groups = {"did_not_repeat": gone, "stayed_open": still_open}
-        dropped = {key: _each_as_json(each, confirmed, news) for key, each in groups.items()}
-    return as_json(
-        {
-            "lines": len(lines),
-            "judged": sum(line.judgeable for line in lines),
-            "changes": _each_as_json(found, confirmed, news),
-            "implementations": [switch.as_json() for switch in switched],
-            **dropped,
-        }
-    )
-
-
-def _each_as_json(
-    causes: "Sequence[Cause]", confirmed: "Confirmed | None", news: News
-) -> list[dict[str, Any]]:
-    return [_as_json(cause, confirmed, news) for cause in causes]
-
-
-def _as_json(cause: "Cause", confirmed: "Confirmed | None", news: News) -> dict[str, Any]:
-    return {
-        "machine": cause.machine,
-        "before": cause.before.name,
-        "after": cause.after.name,
-        "verdict": "slower" if cause.slower else "faster",
-        "scope": cause.scope,
-        "what": cause.name,
-        "watched": cause.watched,
-        "ratio": cause.ratio,
-        "mean": _mean(cause),
-        "measured_in": cause.origin,
-        "elsewhere": list(cause.elsewhere),
-        "new": {name: list(pair) for name, pair in news.get(_between(cause), {}).items()},
-        "kernels": [
-            {
-                "family": shift.after.family,
-                "set": shift.after.set,
-                "operation": shift.after.operation,
-                "problem": shift.after.problem_id,
-                "precision": shift.after.precision,
-                "ranks": shift.after.ranks,
-                "ratio": shift.change.ratio,
-                "low": shift.change.low,
-                "high": shift.change.high,
-                "confidence": shift.change.confidence,
-                "noise": None if math.isnan(shift.noise) else shift.noise,
-                "measured_in": shift.origin,
-            }
-            for shift in cause.shifts
-        ],
-        **({} if confirmed is None else {"in_pairs": confirmed.summaries(cause)}),
-    }
-
-
-def _mean(cause: "Cause") -> dict[str, float] | None:
-    """Return the ratio of the kernels of a cause as one, with its interval of 99 %."""
-    if cause.pooled is None:
-        return None
-    return {"ratio": cause.pooled.ratio, "low": cause.pooled.low, "high": cause.pooled.high}
-
-
-def _junit(lines: "Sequence[Line]", found: "Sequence[Cause]") -> str:
-    """A suite for each machine: a case for each line judged, failed where it became slower."""
-    root = xml.Element("testsuites")
-    judged = [line for line in lines if line.judgeable]
-    for name in dict.fromkeys(line.points[0].machine for line in judged):
-        slower = {
-            shift.after.kernel: (cause, shift)
-            for cause in reversed(found)
-            if cause.machine == name and cause.slower
-            for shift in cause.shifts
-        }
-        mine = [line.points[-1] for line in judged if line.points[0].machine == name]
-        suite = xml.SubElement(root, "testsuite", name=name, tests=str(len(mine)))
-        failures = 0
-        for point in mine:
-            case = xml.SubElement(
-                suite,
-                "testcase",
-                classname=f"{point.family}.{point.set}.{point.operation}",
-                name=f"{point.name}, {point.precision}",
-            )
-            if point.kernel in slower:
-                failures += 1
-                cause, shift = slower[point.kernel]
-                message = (
-                    f"{shift.change.ratio:.3g} times as slow since {cause.after.name}"
-                    f" ({shift.change.low:.3g} .. {shift.change.high:.3g})"
-                )
-                xml.SubElement(case, "failure", message=message)
-        suite.set("failures", str(failures))
-    xml.indent(root)
-    return xml.tostring(root, encoding="unicode")
+    releases = f"{cause.after.name} after {cause.before.name}"
+    return f"{cause.name} {cause.kind} {cause.ratio:.3g} with {releases}"

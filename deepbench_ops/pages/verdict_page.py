@@ -76,7 +76,7 @@ def row(cause: Cause) -> dict[str, Any]:
         "release": _name(cause.after),
         "date": cause.after.date.isoformat(),
         "before": _name(cause.before),
-        "verdict": "slower" if cause.slower else "faster",
+        "verdict": cause.kind,
         "ratio": cause.ratio,
         "ratio_text": times(cause.ratio),
         "ratio_range": span(ratios[0], ratios[-1]) if len(ratios) > 1 else "",

@@ -19,7 +19,7 @@ pytest.importorskip("asv", reason="results are read by asv")
 from deepbench_ops.analysis import causes, confirm, lines, points
 from deepbench_ops.analysis.change_sparklines import Courses
 from deepbench_ops.asv_adapter import machine_entry
-from deepbench_ops.commands import terminal_tables
+from deepbench_ops.commands import terminal_tables, verdict_documents
 from deepbench_ops.commands import verdict as command
 from deepbench_ops.commands.verdict import verdict
 from deepbench_ops.errors import DeepbenchError
@@ -391,7 +391,7 @@ def test_what_did_not_repeat_is_counted_and_listed(same_release, monkeypatch):
     assert (["", "2 of 3 did not repeat:"], 2) == (lines[:2], len(lines[2:]))
     assert all("measured again: same 1" in text for text in lines[2:])
     left = [cause for cause in causes if found.repeats(cause)]
-    content = json.loads(command._json([], left, found, {}, causes))
+    content = json.loads(verdict_documents.all_as_json([], left, found, {}, causes))
     assert (1, 2) == (len(content["changes"]), len(content["did_not_repeat"]))
 
 
@@ -409,11 +409,36 @@ def test_a_slowdown_that_stays_open_is_listed_apart_and_no_all_clear(same_releas
     text = command._not_repeated(causes, found)
     assert "1 of 2 did not repeat:\n" in text
     assert f"1 of 2 {command.STAYED_OPEN}:\n" in text
-    content = json.loads(command._json([], [], found, {}, causes))
+    content = json.loads(verdict_documents.all_as_json([], [], found, {}, causes))
     assert [1, 1] == [len(content[key]) for key in ("did_not_repeat", "stayed_open")]
     long_enough = [SimpleNamespace(judgeable=True)]
     assert command.UNKNOWN == command._status(long_enough, causes, found)
     assert command.NOTHING == command._status(long_enough, causes[:1], found)
+
+
+def test_kernels_that_did_not_repeat_are_named_within_a_change_that_did(same_release, monkeypatch):
+    """The JSON has a verdict for each kernel measured again, and null for the others."""
+    names = [f"m{m}_n8457_k1760_NN" for m in (35, 64, 128, 256)]
+    times = [one for name in names for one in line(STEP, problem=name)]
+    (cause,) = judged(times)
+    largest = max(cause.shifts, key=lambda shift: shift.change.ratio)
+    unlike = largest.after.problem_id
+
+    def ratio(task, number):
+        return (1 + 0.005 * (-1) ** number) * (0.9 if task.problem == unlike else 1.2)
+
+    monkeypatch.setattr(ensemble, "run_round", measuring(ratio))
+    found = confirm.confirm([cause], 10, str, same_release)
+    text = command._not_repeated([cause], found).splitlines()
+    shifts = [shift for shift, _ in found.of(cause)]
+    assert len(shifts) == 3 and unlike in [shift.after.problem_id for shift in shifts]
+    assert "kernels of the changes above that did not repeat:" == text[3]
+    assert "faster 0.9" in " ".join(text[4:]) and unlike in " ".join(text[4:])
+    content = json.loads(verdict_documents.all_as_json([], [cause], found, {}, [cause]))
+    (change,) = content["changes"]
+    again = {one["problem"]: one["measured_again"] for one in change["kernels"]}
+    assert "faster" == again[unlike]["verdict"]
+    assert 1 == list(again.values()).count(None)
 
 
 def test_changes_that_did_not_repeat_fit_the_terminal(same_release, monkeypatch):
