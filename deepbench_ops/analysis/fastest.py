@@ -59,14 +59,18 @@ def records(
 
 
 def history(
-    points: Sequence[Point], selected: Sequence[Selected], precisions: Collection[str]
+    points: Sequence[Point],
+    selected: Sequence[Selected],
+    precisions: Collection[str],
+    as_of: date | None = None,
 ) -> list[list[SpeedRecord]]:
-    """Return, for each kernel, its records in the order in which they were set.
+    """Return, for each kernel, its records up to `as_of` in the order in which they were set.
 
     A record is a time below all earlier ones, on any machine; or the first total of more passes,
     with which the earlier ones do not compare.
     """
-    days = sorted({point.release.date for point in points})
+    known = {point.release.date for point in points}
+    days = sorted(day for day in known if as_of is None or day <= as_of)
     lines: dict[tuple[str, str, int | None], list[SpeedRecord]] = {}
     for day in days:
         for record in records(points, selected, precisions, day):

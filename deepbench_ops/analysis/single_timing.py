@@ -8,6 +8,8 @@ from typing import Any
 
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.roofline import bytes_moved, roof
+from deepbench_ops.machine import steadiness
+from deepbench_ops.machine.impossible_times import Roofs
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.measure import outside_settings
 from deepbench_ops.measure.fingerprint import SETTINGS
@@ -83,6 +85,13 @@ class SingleTiming:
         return sum(record["disturbed"] for record in self.records)
 
     @property
+    def unsteady(self) -> str:
+        """Why it is not to be trusted, in a few words; "" where it is steady."""
+        key = f"{self.problem.family}..kernel_{self.operation}", (self.problem.id, self.precision)
+        roofs = Roofs.of(self.profile, self.device)
+        return steadiness.reason(self.records, key, median(self.samples), roofs)
+
+    @property
     def peak(self) -> Figure | None:
         """The machine's peak FLOP/s at that precision, None where it is not known."""
         if self.profile is None:
@@ -113,6 +122,7 @@ class SingleTiming:
             "samples": self.samples,
             "calibrated": self.calibrated,
             "disturbed": self.disturbed,
+            "unsteady": self.unsteady,
             "flops_per_second": point.flops / point.seconds if point.flops else None,
             "bytes_per_second": traffic / point.seconds if traffic else None,
             "peak": peak.value if peak else None,

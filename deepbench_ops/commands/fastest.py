@@ -1,7 +1,7 @@
 """`deepbench fastest`: the fastest machine for each kernel, now and over time."""
 
 from dataclasses import asdict
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,6 @@ import click
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import MEASURE, printed_as, results_folder, say
 from deepbench_ops.commands.output import show
-from deepbench_ops.errors import NoAnswer
 from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.precision import ALL_PRECISIONS, MIXED
 
@@ -76,7 +75,7 @@ def fastest(
     from deepbench_ops.analysis import fastest as records
     from deepbench_ops.analysis import machine_points, points
     from deepbench_ops.analysis.settings_agreement import notes
-    from deepbench_ops.analysis.unsteady_list import remarks
+    from deepbench_ops.analysis.unsteady_list import remarks, without_answer
     from deepbench_ops.problems.selections import select
     from deepbench_ops.releases import table_location
 
@@ -88,13 +87,22 @@ def fastest(
         for point in machine_points.load(results, machine, releases)
     ]
     ids = {(member.set, member.problem.id) for member in members}
+    day = as_of.date() if as_of else None
     if history:
-        lines = [r for line in records.history(found, members, precisions) for r in line]
+        lines = [r for line in records.history(found, members, precisions, day) for r in line]
     else:
-        lines = records.records(found, members, precisions, as_of.date() if as_of else None)
+        lines = records.records(found, members, precisions, day)
+    asked = [
+        p
+        for p in found
+        if (p.set, p.problem_id) in ids
+        and p.precision in precisions
+        and (day is None or p.release.date <= day)
+    ]
     if not lines:
-        raise NoAnswer(_nothing(results, len(found), selection, family, precisions, as_of))
-    asked = [p for p in found if (p.set, p.problem_id) in ids and p.precision in precisions]
+        raise without_answer(
+            _nothing(results, len(found), selection, family, precisions, day), asked
+        )
     apart = [p for p in asked if p.usual_run and p.settings]
     say([*notes([p for p in asked if p.usual], apart), *remarks(asked)], form)
     show(
@@ -110,12 +118,12 @@ def _nothing(
     selection: str,
     family: str | None,
     precisions: tuple[str, ...],
-    as_of: datetime | None,
+    day: date | None,
 ) -> str:
     """Return why there is no record to print."""
     if not times:
         return f"{results} holds no results of any machine: measure {MEASURE}"
-    by = f" that was out on {as_of.date()}" if as_of else ""
+    by = f" that was out on {day}" if day else ""
     kernels = f"{selection}{f', {family}' if family else ''}, {' or '.join(precisions)}"
     return f"no machine in {results} has a result{by} for these kernels: {kernels}"
 

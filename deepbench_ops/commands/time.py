@@ -348,6 +348,12 @@ def _of_peak(timing: "SingleTiming", found: dict[str, Any]) -> str:
 
 def _disturbed(found: dict[str, Any]) -> str:
     """Return a line about other work on the processors, as far as the measurement shows it."""
+    from deepbench_ops.machine import steadiness
+
+    if found["unsteady"]:
+        beaten = steadiness.kind(found["unsteady"]) == steadiness.ROOF
+        peaks = ", or the peaks, which are too low then: deepbench machine" if beaten else ""
+        return f"{found['unsteady']}; time it again{peaks}"
     if found["disturbed"]:
         return (
             f"{found['disturbed']} of {len(found['samples'])} slices: other work took processor"

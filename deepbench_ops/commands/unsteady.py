@@ -42,6 +42,7 @@ def unsteady(release: str, machine: str | None, limit: float | None, results: Pa
     """
     from deepbench_ops.analysis import unsteady_list as points
     from deepbench_ops.asv_adapter import machine_entry
+    from deepbench_ops.machine import steadiness
     from deepbench_ops.releases import table_location
 
     if limit is not None and not (math.isfinite(limit) and limit > 0):
@@ -68,7 +69,7 @@ def unsteady(release: str, machine: str | None, limit: float | None, results: Pa
     for command in points.commands(reasons, options):
         click.echo(f"{where}: {command}", err=True)
 
-    if "beyond the roof" in kinds:
+    if steadiness.ROOF in kinds:
         click.echo("or the peaks are too low: deepbench machine measures them again", err=True)
 
 

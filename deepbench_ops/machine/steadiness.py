@@ -52,6 +52,9 @@ DEVIATIONS = 3.0
 FEWEST_POINTS = 20
 """Number of points with several processes that is needed to know a machine's own deviation."""
 
+ROOF = "beyond the roof"
+"""The third kind of reason."""
+
 
 @dataclass(frozen=True)
 class SteadinessJudge:
@@ -137,7 +140,7 @@ def reason(
     return (
         _correction(records, seconds)
         or _disagreement(records, seconds, apart)
-        or (f"beyond the roof: {beaten}" if beaten else "")
+        or (f"{ROOF}: {beaten}" if beaten else "")
     )
 
 

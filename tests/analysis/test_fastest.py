@@ -100,6 +100,16 @@ def test_only_faster_times_are_records():
     assert [0.1, 0.09] == [record.seconds for record in line]
 
 
+def test_the_history_ends_on_the_day_that_was_asked_for(published):
+    """Later records are not in it."""
+    members = select("headline", "gemm")
+    whole = fastest.history(published, members, ["float32"])
+    until = fastest.history(published, members, ["float32"], DAY)
+    expected = [[record for record in line if record.day <= DAY] for line in whole]
+    assert [line for line in expected if line] == until
+    assert until != whole
+
+
 @pytest.mark.parametrize("family", ["gemm", "conv", "rnn"])
 def test_records_fall(published, family):
     """As long as they are totals of as many passes."""

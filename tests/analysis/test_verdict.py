@@ -133,6 +133,15 @@ def test_ruined_rounds_do_not_count(share, upward):
     assert sum(verdict.kind == "slower" for verdict in changed) >= 95
 
 
+@pytest.mark.parametrize("upward", [False, True], ids=["either way", "upward"])
+def test_ten_rounds_find_two_percent_next_to_ruined_ones(upward):
+    """In 85 of 100 cases at least, with one round in ten ruined; the ratio stays within 2 %."""
+    random = np.random.default_rng(71)
+    found = [compare_pairs(ruined(random, 10, 0.1, upward, 0.02)) for _ in range(400)]
+    assert 0.85 * 400 <= sum(verdict.kind == "slower" for verdict in found)
+    assert sum(abs(verdict.ratio / 1.02 - 1) > 0.02 for verdict in found) <= 0.02 * 400
+
+
 def test_rounds_in_two_equal_groups_leave_it_open():
     """Half at one level and half at another: none of them is ruined for sure."""
     rounds = [[(1.0, level + noise)] for level in (1.0, 1.5) for noise in (0, 0.004, 0.008)]

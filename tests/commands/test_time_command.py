@@ -11,7 +11,7 @@ from command import COMMAND, deepbench
 from deepbench_ops import problems
 from deepbench_ops.analysis.single_timing import SingleTiming
 from deepbench_ops.backends import frameworks
-from deepbench_ops.commands.time import time
+from deepbench_ops.commands.time import _text, time
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.problems.families import size_description, size_names
 from deepbench_ops.problems.problem_lists import TYPES
@@ -66,6 +66,23 @@ def test_what_is_not_known_is_no_figure():
 def test_disturbed_slices_are_counted():
     records = [record(1.0, 1.0, disturbed=1), record(1.0, 1.0, disturbed=2)]
     assert 3 == SingleTiming(GEMM, "forward", "float32", "cpu", records).disturbed
+
+
+@pytest.mark.parametrize(
+    ("records", "expected"),
+    [
+        ([record(0.1, 0.1), record(0.1, 0.1)], "beyond the roof: 5 times the peak"),
+        ([record(1.0, 1.0), record(2.0, 2.0)], "processes disagree: 2 of them lie 2 times apart"),
+        ([record(1.0, 1.0), record(1.1, 1.1)], ""),
+    ],
+)
+def test_a_timing_is_judged_as_stored_points_are(records, expected):
+    """The line on disturbances has the reason, and what to do."""
+    timing = SingleTiming(GEMM, "forward", "float32", "cpu", records, PROFILE)
+    assert expected == timing.as_json()["unsteady"]
+    (line,) = [each for each in _text(timing).splitlines() if each.startswith("disturbed")]
+    assert (f"{expected}; time it again" in line) == bool(expected)
+    assert ("deepbench machine" in _text(timing)) == expected.startswith("beyond")
 
 
 @pytest.mark.parametrize("family", SIZES)

@@ -158,7 +158,12 @@ def test_answers_say_what_they_leave_out(arguments):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["frameworks", "--machine", MACHINE], ["compare", f"{MACHINE}@numpy", f"{MACHINE}@torch"]],
+    [
+        ["frameworks", "--machine", MACHINE],
+        ["compare", f"{MACHINE}@numpy", f"{MACHINE}@torch"],
+        ["fastest"],
+        ["fastest", "--history"],
+    ],
 )
 def test_times_that_are_all_unsteady_are_the_reason_for_no_answer(arguments, monkeypatch):
     """As after a first run on a busy machine: measuring again mends it, not another selection."""
@@ -172,6 +177,7 @@ def test_times_that_are_all_unsteady_are_the_reason_for_no_answer(arguments, mon
         for name in ("numpy", "torch")
     ]
     monkeypatch.setattr(points, "load", lambda *_, **__: found)
+    monkeypatch.setattr(points, "machines", lambda _: [MACHINE])
     done = CliRunner().invoke(deepbench, [*arguments, "--results", str(RESULTS)])
     assert isinstance(done.exception, NoAnswer)
     assert "2 unsteady times of epyc-9005-2core are left out" in str(done.exception)

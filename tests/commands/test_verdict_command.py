@@ -378,6 +378,23 @@ def test_what_has_answered_is_not_measured_further(same_release, monkeypatch):
     assert ["slower", "ambiguous"] == [found.of(cause)[0][1].kind for cause in both]
 
 
+def test_all_looks_share_one_error_probability(same_release, monkeypatch):
+    """A kernel that stays open is judged after 5, 10, 15 and 20 rounds; the shares add up to 1."""
+    (cause,) = judged(line(STEP))
+    spent, judge = [], confirm.compare_in_one_state
+
+    def judging(rounds, before, after, share):
+        spent.append((len(rounds), share))
+        return judge(rounds, before, after, share)
+
+    measured = measuring(lambda task, number: 1.05 + 0.1 * (-1) ** number)
+    monkeypatch.setattr(confirm, "compare_in_one_state", judging)
+    monkeypatch.setattr(ensemble, "run_round", measured)
+    confirm.confirm([cause], 20, str, same_release)
+    assert [5, 10, 15, 20] == [rounds for rounds, _ in spent]
+    assert 1.0 == pytest.approx(sum(share for _, share in spent))
+
+
 def test_what_did_not_repeat_is_counted_and_listed(same_release, monkeypatch):
     """With the causes and the verdicts of their rounds; JSON has them apart."""
     names = ("m35_n8457_k1760_NN", "m64_n8457_k1760_NN", "m128_n8457_k1760_NN")

@@ -166,6 +166,15 @@ def test_operands_in_memory_cannot_move_faster_than_it(cache_bytes, beaten):
     assert beaten == bool(reason([], key, moved / 29e9 / 4, roofs))
 
 
+@pytest.mark.parametrize(("times", "beaten"), [(49, False), (51, True)])
+def test_operands_in_a_cache_may_move_faster_than_memory_but_not_at_any_rate(times, beaten):
+    """A product of 6.2 MB, at so many times the bandwidth of the memory."""
+    key = ("gemm.InferenceServer.kernel_forward", ("m35_n700_k2048_NN", "float32"))
+    roofs = Roofs({}, bandwidth=29e9, cache_bytes=32 * 2**20)
+    moved = 4 * (35 * 2048 + 2048 * 700 + 2 * 35 * 700)
+    assert beaten == bool(reason([], key, moved / 29e9 / times, roofs))
+
+
 def test_roofs_are_those_of_the_device():
     """The cache of the processor says nothing of an accelerator's."""
     known = Profile(
