@@ -9,7 +9,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -241,9 +241,12 @@ def timed(
     choice = Choice(None) if client is None else _choice(client, latencies)
     reference = choice.seconds
     samples = [rounded(s) for s in measurement.calibrated(reference)]
+    identity = _identity(benchmark, params, started)
+    named = _implementation(prepared.kernel, min(measurement.seconds), identity)
+    remarks = {"threads": "; ".join(pinned), **remarks}
     entry = {
-        **_identity(benchmark, params, started),
-        **_record(prepared, measurement, choice, {"threads": "; ".join(pinned), **remarks}),
+        **identity,
+        **_record(prepared, measurement, choice, remarks, named),
         **_latencies(latencies),
         **device_notes.readings(measurement),
         "spent": spent,
@@ -278,10 +281,22 @@ def _identity(benchmark: str, params: Sequence[str], started: float) -> dict[str
     }
 
 
+def _implementation(kernel: Kernel, seconds: float, point: Mapping[str, object]) -> str:
+    """Return which implementation computes a kernel; from an earlier process of its point.
+
+    The first question to MKL takes a process 0.6 s, so that only one of a point asks.
+    """
+    known = record_spool.earlier(point).get("implementation")
+    return str(known) if known else implementation_of(kernel, seconds)
+
+
 def _record(
-    prepared: CheckedKernel, measurement: Measurement, choice: Choice, remarks: dict[str, str]
+    prepared: CheckedKernel,
+    measurement: Measurement,
+    choice: Choice,
+    remarks: dict[str, str],
+    named: str,
 ) -> dict[str, object]:
-    named = implementation_of(prepared.kernel, min(measurement.seconds))
     return {
         "number": measurement.number,
         "seconds": [rounded(s) for s in measurement.seconds],

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
-from deepbench_ops.measure import kernel_process
+from deepbench_ops.measure import kernel_process, kernel_run, record_spool
 from deepbench_ops.measure.implementation import LONGEST_NAME, implementation_of
 from deepbench_ops.storage import record_fields
 
@@ -30,6 +30,22 @@ def test_a_name_is_one_short_line() -> None:
     assert "a b" == implementation_of(SimpleNamespace(implementation=lambda: " a\n b\n"), 0.1)
     long = SimpleNamespace(implementation=lambda: "x" * 1000)
     assert LONGEST_NAME == len(implementation_of(long, 0.1))
+
+
+def test_only_the_first_process_of_a_point_asks(monkeypatch, tmp_path) -> None:
+    """The others take the name from its record in the spool; another point asks again."""
+    monkeypatch.setenv(record_spool.SPOOL_VARIABLE, str(tmp_path))
+    asked = []
+    kernel = SimpleNamespace(implementation=lambda: asked.append(1) or "mkl SGEMM")
+    point = {"benchmark": "gemm.Training.kernel_forward", "params": ["m1", "float32"]}
+    for started in (1.0, 2.0):
+        identity = {**point, "release": "torch-2.13.0", "started_at": started}
+        found = kernel_run._implementation(kernel, 0.1, identity)
+        record_spool.write({**identity, "implementation": found})
+    assert ("mkl SGEMM", 1) == (found, len(asked))
+    assert {"mkl SGEMM"} == {one["implementation"] for one in record_spool.collect(tmp_path)}
+    kernel_run._implementation(kernel, 0.1, {**point, "release": "torch-2.12.0"})
+    assert 2 == len(asked)
 
 
 @pytest.mark.parametrize(
