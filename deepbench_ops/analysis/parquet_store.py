@@ -1,8 +1,8 @@
 """All points as Parquet files, made from results/ and made again from it at any time.
 
 A folder for each table of `parquet_columns`, with a file for each machine in it: `times/`,
-`samples/` and `counts/`. The results stay the truth: a file holds the digest of what it was made
-from, and is read only where that is still the same.
+`samples/` and `counts/`. The results stay the truth: `checksums/` holds what the files of a machine
+were made from and their checksums, and they are read only where both are still the same.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from deepbench_ops.analysis.points import Point
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases import table_location
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import atomic, input_digest, locks
+from deepbench_ops.storage import atomic, cache, input_digest, locks
 
 TABLES = {
     "times": parquet_columns.times,
@@ -30,8 +30,8 @@ TABLES = {
 ROWS = 65_536
 """Rows that a reader skips or reads together."""
 
-DIGEST, DAMAGE = b"deepbench digest", b"deepbench damage"
-"""Names of a file's metadata: the digest of its inputs, and what was reported about them."""
+DAMAGE = b"deepbench damage"
+"""Name of a file's metadata: what was reported about its inputs."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ class Store:
             for machine in points.machines(self.results):
                 yield self._make(machine, releases, again)
             for gone in set(self.machines) - set(points.machines(self.results)):
-                for table in TABLES:
-                    self._path(table, gone).unlink(missing_ok=True)
+                for path in (self._about(gone), *self._paths(gone).values()):
+                    path.unlink(missing_ok=True)
 
     def sizes(self) -> dict[str, int]:
         """Return the number of times of each machine in the store; 0 for a damaged file."""
@@ -88,6 +88,10 @@ class Store:
         here = points.machines(self.results)
         old = [machine for machine in here if not self._is_fresh(machine, releases)]
         return sorted({*old, *self.machines} - ({*here} - {*old}))
+
+    def damaged(self) -> list[str]:
+        """Return the machines whose files are not as they were written."""
+        return [machine for machine in self.machines if self._made_from(machine) is None]
 
     def load(
         self,
@@ -113,24 +117,37 @@ class Store:
     def _path(self, table: str, machine: str) -> Path:
         return self.folder / table / f"{machine}.parquet"
 
+    def _paths(self, machine: str) -> dict[str, Path]:
+        return {table: self._path(table, machine) for table in TABLES}
+
+    def _about(self, machine: str) -> Path:
+        """Return the file with a digest and the checksums of a machine's files."""
+        return self.folder / "checksums" / machine
+
     def _make(self, machine: str, releases: dict[str, Release], again: bool) -> Part:
         digest = self._digest(machine, releases)
         if not again and self._is_fresh(machine, releases):
             return Part(machine, _rows(self._path("times", machine)), made=False)
         with damaged_input.recorded() as damage:
             found = points.load(self.results, machine, releases, rounds=True, samples=True)
-        about = {DIGEST: digest.encode(), DAMAGE: json.dumps(damage).encode()}
+        reported = {DAMAGE: json.dumps(damage).encode()}
         with atomic.together() as ready:
+            written = {name: ready(path) for name, path in self._paths(machine).items()}
             for name, table in TABLES.items():
-                rows = table(found).replace_schema_metadata(about)
-                parquet.write_table(
-                    rows, ready(self._path(name, machine)), compression="zstd", row_group_size=ROWS
-                )
+                rows = table(found).replace_schema_metadata(reported)
+                parquet.write_table(rows, written[name], compression="zstd", row_group_size=ROWS)
+            cache.write(ready(self._about(machine)), [digest, _checksums(written)])
         return Part(machine, len(found), made=True)
 
     def _is_fresh(self, machine: str, releases: Mapping[str, Release]) -> bool:
-        digest = self._digest(machine, releases).encode()
-        return all(digest == _metadata(self._path(name, machine)).get(DIGEST) for name in TABLES)
+        return self._made_from(machine) == self._digest(machine, releases)
+
+    def _made_from(self, machine: str) -> str | None:
+        """Return the digest of what a machine's files were made from; None where any is damaged."""
+        match cache.read(self._about(machine)):
+            case [str(digest), dict(checksums)]:
+                return digest if checksums == _checksums(self._paths(machine)) else None
+        return None
 
     def _digest(self, machine: str, releases: Mapping[str, Release]) -> str:
         table = repr(sorted((each.hash, each.date) for each in releases.values()))
@@ -138,12 +155,17 @@ class Store:
         return input_digest.of_machine(self.results / machine, key)
 
 
-def _metadata(path: Path) -> Mapping[bytes, bytes]:
-    """Return what a file says about itself, nothing where it is missing or damaged."""
+def _checksums(paths: Mapping[str, Path]) -> dict[str, str]:
+    """Return the checksum of each file, "" for one that is missing."""
+    return {name: _checksum(path) for name, path in paths.items()}
+
+
+def _checksum(path: Path) -> str:
     try:
-        return parquet.read_metadata(path).metadata or {}
-    except (OSError, pa.ArrowException):
-        return {}
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
 
 
 def _rows(path: Path) -> int:

@@ -1,5 +1,6 @@
 """Answers to SQL over the store, by DuckDB, which reads of its files what a question needs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +14,9 @@ from deepbench_ops.analysis.parquet_store import TABLES, Store, demand
 from deepbench_ops.errors import DeepbenchError
 
 READING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
+
+SHOWN = 3
+"""Machines that a message names; of more it says how many there are."""
 
 SHARED = {"counts": "DISTINCT"}
 """How rows of a table are selected whose machines' files have rows in common."""
@@ -66,14 +70,17 @@ def answer(store: Store, sql: str) -> Answer:
     """Return the answer to one SELECT, EXPLAIN or DESCRIBE statement.
 
     Machines whose files are out of date are reported, and answered as they are stored.
-    Raises DeepbenchError for a statement that is wrong, or no question, and without a store.
+    Raises DeepbenchError for a statement that is wrong, or no question, without a store, and for
+    damaged files.
     """
     demand(store)
-    if old := store.outdated():
-        more = f" and {len(old) - 3} more" if len(old) > 3 else ""
-        damaged_input.report(
-            f"the store is out of date for {', '.join(old[:3])}{more}: deepbench store build"
+    if damaged := store.damaged():
+        raise DeepbenchError(
+            f"{store.folder} is not whole for {_listed(damaged)}: deepbench store build makes its"
+            " files again"
         )
+    if old := store.outdated():
+        damaged_input.report(f"the store is out of date for {_listed(old)}: deepbench store build")
     try:
         with duckdb.connect(":memory:") as connection:
             _demand_question(connection.extract_statements(sql))
@@ -89,8 +96,14 @@ def answer(store: Store, sql: str) -> Answer:
     except pa.ArrowException as error:
         text = " ".join(str(error).split())
         raise DeepbenchError(
-            f"{store.folder} is damaged: {text}: deepbench store build --again makes it again"
+            f"{store.folder} cannot be read: {text}: deepbench store build --again makes it again"
         ) from None
+
+
+def _listed(machines: Sequence[str]) -> str:
+    """Return the first machines of a list, and how many follow."""
+    more = f" and {len(machines) - SHOWN} more" if len(machines) > SHOWN else ""
+    return ", ".join(machines[:SHOWN]) + more
 
 
 def _demand_question(statements: list[Any]) -> None:

@@ -130,9 +130,10 @@ def changes(old: dict[str, str], new: dict[str, str]) -> dict[str, tuple[str, st
 
 def of_results(results: Path, name: str) -> dict[str, str]:
     """Return the entry that a machine's results were filed under; {} where none can be read."""
+    path = results / name / "machine.json"
     try:
-        values = json.loads((results / name / "machine.json").read_text("utf-8"))
-    except (OSError, ValueError):
+        values = json.loads(size_limits.read_text(path, size_limits.SMALL))
+    except (OSError, ValueError, RecursionError, DeepbenchError):
         return {}
     if not isinstance(values, dict):
         return {}

@@ -1,12 +1,14 @@
 """Cache that the processes of a run share, in files of the run's folder.
 
 asv starts new processes for each point. Many of them need the same checks of small twins and the
-same estimates. Where the environment names no folder, cached values last as long as the process.
+same estimates. Where the environment names no folder, cached values last as long as the process. A
+file that does not match the checksum in its first line counts as absent.
 """
 
 import hashlib
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +27,13 @@ class SharedCache:
         self._held: dict[str, Any] = {}
 
     def get(self, key: object) -> Any:
-        """Return the value for `key`, None if there is none."""
+        """Return the value for `key`, None if there is none, or it is damaged."""
         path = self._path(key)
-        if repr(key) not in self._held and path is not None and path.exists():
-            self._held[repr(key)] = json.loads(path.read_text())
+        if repr(key) not in self._held and path is not None:
+            with suppress(OSError, ValueError):
+                checksum, _, text = path.read_text().partition("\n")
+                if checksum == _checksum(text):
+                    self._held[repr(key)] = json.loads(text)
         return self._held.get(repr(key))
 
     def put(self, key: object, answer: Any) -> None:
@@ -36,9 +41,14 @@ class SharedCache:
         self._held[repr(key)] = answer
         path = self._path(key)
         if path is not None:
-            atomic.write_text(path, json.dumps(answer))
+            text = json.dumps(answer)
+            atomic.write_text(path, f"{_checksum(text)}\n{text}")
 
     def _path(self, key: object) -> Path | None:
         folder = os.environ.get(FOLDER_VARIABLE)
         name = hashlib.sha1(repr((self.question, key)).encode(), usedforsecurity=False)
         return Path(folder, f"{name.hexdigest()}.json") if folder else None
+
+
+def _checksum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -111,7 +111,7 @@ def _parquet(path: Path) -> list[Row]:
             f"{path}: parquet needs pyarrow, which is missing here: pip install pyarrow"
         ) from None
     try:
-        file = parquet.ParquetFile(path)
+        file = parquet.ParquetFile(path, page_checksum_verification=True)
         groups = [file.metadata.row_group(at) for at in range(file.num_row_groups)]
         if sum(group.total_byte_size for group in groups) > LARGEST:
             raise DeepbenchError(f"{path}: it unpacks to more than {LARGEST / 1e6:.0f} MB")

@@ -94,4 +94,6 @@ def write_parquet(path: Path, rows: Sequence[Row]) -> None:
         [(name, types.get(kind) or type_for_alias(kind)) for name, kind in COLUMNS.items()]
     )
     with atomic.replacing(path) as unfinished:
-        parquet.write_table(Table.from_pylist(list(rows), columns), unfinished)
+        parquet.write_table(
+            Table.from_pylist(list(rows), columns), unfinished, write_page_checksum=True
+        )

@@ -1,6 +1,7 @@
 """The store gives the points that results/ holds, and is made again where these have changed."""
 
 import json
+import random
 import shutil
 from pathlib import Path
 
@@ -79,6 +80,23 @@ def test_a_damaged_file_is_made_again(store, table):
     assert ["nvidia-m40"] == store.outdated()
     assert machine_points.load(store.results, "nvidia-m40", known)
     assert ["nvidia-m40"] == [part.machine for part in store.build() if part.made]
+
+
+@pytest.mark.parametrize("table", [*TABLES, "checksums"])
+def test_one_flipped_bit_is_noticed(store, table):
+    """Wherever it is: the points are those of the results, and the machine is made again."""
+    (path,) = (store.folder / table).glob("nvidia-m40*")
+    known, whole = releases(store), path.read_bytes()
+    expected = points.load(store.results, "nvidia-m40", known, rounds=True, samples=True)
+    draw = random.Random(table)
+    for _ in range(20):
+        flipped = bytearray(whole)
+        flipped[draw.randrange(len(whole))] ^= 1 << draw.randrange(8)
+        path.write_bytes(flipped)
+        assert (["nvidia-m40"], ["nvidia-m40"]) == (store.damaged(), store.outdated())
+        assert expected == machine_points.load(store.results, "nvidia-m40", known, True, True)
+    assert ["nvidia-m40"] == [part.machine for part in store.build() if part.made]
+    assert [] == store.damaged()
 
 
 def test_a_machine_without_results_leaves_the_store(store):

@@ -1,5 +1,7 @@
 """Cache of a run: an answer of one process reaches the next one, for the same question only."""
 
+from itertools import product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,6 +40,21 @@ def test_a_new_answer_takes_the_place_of_the_old(shared):
     rates.put("a", 2.0)
     assert SharedCache("rate").get("a") == 2.0
     assert [".json"] == [path.suffix for path in shared.iterdir()]
+
+
+def test_a_damaged_file_counts_as_absent(shared):
+    """Each flipped bit, a cut, and a file of something else: the value is computed again."""
+    SharedCache("rate").put("a", 0.5)
+    (path,) = shared.iterdir()
+    whole = path.read_bytes()
+    damaged = [whole[:-1], b"", b"0.5", b"\xff"]
+    for place, bit in product(range(len(whole)), range(8)):
+        damaged.append(bytes(c ^ (1 << bit) * (at == place) for at, c in enumerate(whole)))
+    for content in damaged:
+        path.write_bytes(content)
+        assert SharedCache("rate").get("a") is None
+    path.write_bytes(whole)
+    assert 0.5 == SharedCache("rate").get("a")
 
 
 @given(answers=st.dictionaries(KEYS, st.integers()))

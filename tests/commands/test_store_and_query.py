@@ -82,6 +82,19 @@ def test_an_outdated_store_answers_and_says_so(here, tmp_path):
     assert 1 == err.count("\n")
 
 
+def test_a_damaged_store_is_not_asked(here, tmp_path):
+    """One flipped bit would give another number; the line names the command that mends it."""
+    path = tmp_path / "store" / "times" / f"{MACHINE}.parquet"
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    status, out, err = deepbench("query", "SELECT sum(seconds) FROM times", *here)
+    assert (2, "", 1) == (status, out, err.count("\n"))
+    assert f"is not whole for {MACHINE}: deepbench store build" in err
+    deepbench("store", "build", *here)
+    assert 0 == deepbench("query", "SELECT sum(seconds) FROM times", *here)[0]
+
+
 def test_a_folder_without_results_is_one_line(tmp_path):
     """Nothing is built of nothing."""
     (tmp_path / "results").mkdir()

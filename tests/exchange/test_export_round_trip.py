@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import random
 import shutil
 import statistics
 from datetime import date
@@ -17,6 +18,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from deepbench_ops.commands.output import counted
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import table_reader, xlsx_reader
 from deepbench_ops.exchange import table_writer as writing
 from deepbench_ops.exchange.spreadsheet_text import bare, guarded
@@ -160,6 +162,25 @@ def test_a_row_that_is_there_twice_and_a_cut_table_are_refused(here: Path) -> No
         status, _, err = deepbench("import", str(path), "--results", str(here / "there"))
         assert 2 == status
         assert "its kernel is there twice" in err or "its last line is cut" in err
+
+
+def test_a_flipped_bit_of_an_exported_parquet_file_changes_no_time(here: Path) -> None:
+    """The table is refused, or its rows are those that were exported."""
+    pytest.importorskip("pyarrow")
+    path = here / "box.parquet"
+    expected = exported(here / "here", path)
+    whole, draw, refused = path.read_bytes(), random.Random(29), 0
+    for _ in range(200):
+        flipped = bytearray(whole)
+        flipped[draw.randrange(len(whole))] ^= 1 << draw.randrange(8)
+        path.write_bytes(flipped)
+        try:
+            found = table_reader.read(path)
+        except DeepbenchError:
+            found = None
+        assert found is None or expected == sorted(found, key=str)
+        refused += found is None
+    assert refused > 50
 
 
 def test_a_table_of_several_machines_is_refused(here: Path) -> None:

@@ -68,6 +68,19 @@ def test_a_device_among_the_results_is_refused_unread(tmp_path: Path, name: str)
     assert "Traceback" not in err
 
 
+def test_an_entry_of_a_machine_that_cannot_be_read_is_none(tmp_path: Path) -> None:
+    """A device, and brackets without end, among the results: `asv run` and config go on."""
+    from deepbench_ops.asv_adapter import machine_entry
+
+    path = tmp_path / "box" / "machine.json"
+    path.parent.mkdir()
+    path.symlink_to("/dev/zero")
+    assert {} == machine_entry.of_results(tmp_path, "box")
+    path.unlink()
+    path.write_text("[" * 100_000)
+    assert {} == machine_entry.of_results(tmp_path, "box")
+
+
 def test_a_release_table_and_a_configuration_that_are_devices_are_refused(tmp_path: Path) -> None:
     from deepbench_ops.asv_adapter import config
     from deepbench_ops.errors import DeepbenchError
