@@ -37,9 +37,11 @@ from file_damage import damage
 from fuzzed_commands import MEASURED, Hang, Times, exported, imported, limited, publish, run
 from tabulate import tabulate
 
-from deepbench_ops.asv_adapter import config
+from deepbench_ops.asv_adapter import config, machine_entry
 from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, RunJournal
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.fleet import job_folder, plan
+from deepbench_ops.fleet.job_folder import Outcome as JobOutcome
 from deepbench_ops.measure import ensemble, ensemble_record
 from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.ensemble_store import EnsembleStore
@@ -77,6 +79,7 @@ def main() -> int:
     faults = 0
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["HOME"] = scratch  # not the user's own list of machines
+        os.environ[machine_entry.FILE_VARIABLE] = str(Path(scratch) / "world" / MACHINES)
         base = Path(scratch) / "base"
         sound = build(base)
         for case in range(options.first, options.cases):
@@ -143,10 +146,15 @@ def build(folder: Path) -> dict[str, Times]:
     rounds.parent.mkdir()
     shutil.copy(ROOT / "results" / "epyc-9004-2core" / "ensembles" / rounds.name, rounds)
     _write_journals(folder)
+    _write_store(folder)
+    _write_fleet(folder)
+    entry = dict.fromkeys(("arch", "cpu", "num_cpu", "os", "ram"), "x") | {"machine": "box"}
+    machine_entry.write_file(folder / MACHINES, entry)
     with patch.object(page_process, "FORKS", False):
         publish(folder)  # here: processes of later publishings find all lists and templates read
     shutil.rmtree(folder / "html")
     sound = {"results": exported(folder), "ensemble rounds": times_of(ensemble_record.load(rounds))}
+    sound |= dict.fromkeys(("store", "checksums of the store"), exported(folder, results=STORED))
     for name, read in JOURNALS.items():
         sound[name] = read(KINDS[name].path(folder))
         assert sound[name], name
@@ -173,6 +181,22 @@ def _write_journals(folder: Path) -> None:
         store.add(Task("gemm", problem, "float32"), taken)
 
 
+def _write_store(folder: Path) -> None:
+    """Write a store of the published machine, away from the results that other cases damage."""
+    shutil.copytree(folder / "results" / PUBLISHED, folder / STORED / PUBLISHED)
+    shutil.copy(folder / "releases.csv", folder / STORED)
+    assert run("store", "build", "--results", STORED, within=folder)[0] == 0
+
+
+def _write_fleet(folder: Path) -> None:
+    """Write a plan of two jobs, one of which has ended."""
+    run("fleet", "plan", "--framework", "numpy", "--job-hours", "0.1", within=folder)
+    path = folder / "fleet" / "plan.json"
+    first = next(job_folder.folders(plan.read(path), path))
+    first.end(JobOutcome(True, "node-1", 12.5))
+
+
+STORED, MACHINES = "stored/results", "machines.json"
 BENCHMARKS = ("gemm.Training.kernel_forward", "gemm.InferenceDevice.kernel_forward")
 NAMES = ("numpy-2.2.5", "numpy-2.2.6")
 SET = "training"
@@ -198,7 +222,8 @@ SENT = {
 class Kind:
     """A kind of file: its path and its reader.
 
-    Readers are "results", "sent", "config", "rounds" and "journal".
+    Readers are "results", "sent", "config", "rounds", "journal", "store" and "command", for which
+    the commands are those of `COMMANDS`.
     """
 
     pattern: str
@@ -223,9 +248,20 @@ KINDS = {
     "asv.conf.json": Kind("asv.conf.json", "config"),
     "cache of lines": Kind(".asv/deepbench-lines/*", "results"),
     "cache of fits": Kind(".asv/fitted.json", "results"),
+    "store": Kind("stored/store/times/*.parquet", "store"),
+    "checksums of the store": Kind("stored/store/checksums/*", "store"),
+    "list of machines": Kind(MACHINES, "command"),
+    "plan of a fleet": Kind("fleet/plan.json", "command"),
+    "end of a job": Kind("fleet/jobs/**/outcome.json", "command"),
     **{name: Kind(f"sent/{file}", "sent") for name, file in SENT.items()},
 }
 
+
+COMMANDS = {
+    "list of machines": [["config"], ["frameworks"], ["machine", "--yes", "--no-measure"]],
+    "plan of a fleet": [["fleet", "status"], ["fleet", "nodes"]],
+    "end of a job": [["fleet", "status"], ["fleet", "nodes"]],
+}
 
 # The readers of files, and the checks of their answers.
 
@@ -238,6 +274,12 @@ def judged(kind: Kind, world: Path, path: Path, what: str, sound: Times) -> Outc
         with limited():
             if kind.reader == "config":
                 found.refused = not _configured(path)
+            elif kind.reader == "store":
+                _judge_store(found, world, what, sound)
+            elif kind.reader == "command":
+                (commands,) = [COMMANDS[name] for name in COMMANDS if KINDS[name] is kind]
+                for command in commands:
+                    found.refused |= run(*command, within=world)[0] == 2
             elif kind.reader == "rounds":
                 _judge_rounds(found, world, path, what, sound)
             elif kind.reader == "journal":
@@ -285,6 +327,22 @@ def _judge_results(found: Outcome, world: Path, what: str, sound: Times) -> None
     lines = [line for line in lines if "no release of the release table" not in line]
     if status == 0 and lines:
         found.lost.append(f"publishing named {lines[0]} and ended with status 0")
+
+
+def _judge_store(found: Outcome, world: Path, what: str, sound: Times) -> None:
+    """Times are those of the results, and SQL is refused, until the store is built again."""
+    accepted = exported(world, results=STORED)
+    if accepted != sound:
+        found.wrong.append("times of a damaged store")
+    asked = ["query", "SELECT sum(seconds) FROM times", "--results", STORED]
+    said = run(*asked, within=world)
+    run("store", "build", "--again", "--results", STORED, within=world)
+    right = run(*asked, within=world)
+    found.refused = said[0] == 2
+    if not found.refused and said != right:
+        found.wrong.append("an answer of a damaged store")
+    if right[0] != 0:
+        found.lost.append("the store is not built again")
 
 
 def _judge_rounds(found: Outcome, world: Path, path: Path, what: str, sound: Times) -> None:

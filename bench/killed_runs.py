@@ -86,6 +86,8 @@ WAYS = {
     "samples appended": ["--append-samples", "--interleave-rounds"],
 }
 
+LOG = "measured.log"
+
 Seconds = tuple[float, ...]
 """The raw seconds of one measurement, random numbers that identify it."""
 
@@ -95,7 +97,7 @@ class Suite:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.log = root / "measured.log"
+        self.log = root / LOG
         self.mark = str(root)
         self.processes_left = 0
         ignore = shutil.ignore_patterns("__pycache__")
@@ -134,8 +136,7 @@ class Suite:
 
         Returns the operations on files if it was not killed. Raises SystemExit if it failed.
         """
-        variables = {"HOME": str(self.root), "KILLS_LOG": str(self.log), processes.MARK: self.mark}
-        variables |= wheelhouse.pip_environment(self.root / "wheels")
+        variables = variables_in(self.root) | {processes.MARK: self.mark}
         report = self.root / "operations.txt"
         report.unlink(missing_ok=True)
         program = ["kill_at_file_operation.py", str(stop), str(report), "asv"]
@@ -170,17 +171,7 @@ class Suite:
 
     def saved(self) -> dict[tuple[str, str], list[Seconds]]:
         """Measurements whose samples and raw seconds are saved, by release and problem."""
-        found = {}
-        for path in self.root.glob("results/*/*-release-*.json"):
-            names, raw = _result(path), _raw(path)
-            for problem, samples in names.items():
-                parts = [tuple(samples[at : at + 3]) for at in range(0, len(samples), 3)]
-                known = raw.get(problem, [])
-                # A measurement twice in either file counts as saved twice.
-                found[(path.name, problem)] = [
-                    part for part in set(parts) for _ in range(_times(part, parts, known))
-                ]
-        return found
+        return saved_in(self.root)
 
     def values(self) -> set[tuple[str, str]]:
         """Points that have a value, by release and problem."""
@@ -201,6 +192,27 @@ class Suite:
                 except ValueError:
                     continue
         return found
+
+
+def variables_in(root: Path) -> dict[str, str]:
+    """Variables of a user who has only the suite's wheels, and the log of measurements."""
+    own = {"HOME": str(root), "KILLS_LOG": str(root / LOG)}
+    return own | wheelhouse.pip_environment(root / "wheels")
+
+
+def saved_in(root: Path) -> dict[tuple[str, str], list[Seconds]]:
+    """Measurements whose samples and raw seconds are saved, by release and problem."""
+    found = {}
+    for path in root.glob("results/*/*-release-*.json"):
+        names, raw = _result(path), _raw(path)
+        for problem, samples in names.items():
+            parts = [tuple(samples[at : at + 3]) for at in range(0, len(samples), 3)]
+            known = raw.get(problem, [])
+            # A measurement twice in either file counts as saved twice.
+            found[(path.name, problem)] = [
+                part for part in set(parts) for _ in range(_times(part, parts, known))
+            ]
+    return found
 
 
 def _ended(process: "subprocess.Popen[bytes]") -> bytes:

@@ -13,6 +13,8 @@ import argparse
 import json
 import os
 import random
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,6 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from killed_runs import LOG, Suite, saved_in, variables_in
 from tabulate import tabulate
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,6 +30,9 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 import workbooks  # noqa: E402
 
+from deepbench_ops.analysis.parquet_store import Store  # noqa: E402
+from deepbench_ops.fleet import plan  # noqa: E402
+from deepbench_ops.releases import release_table  # noqa: E402
 from deepbench_ops.storage import ensemble_rounds  # noqa: E402
 
 HEADER = "framework,version,date,pins,on_request,index\n"
@@ -38,16 +44,51 @@ CONF = {
 PUBLISHED = "published,2017.7.14,2017-07-14,,no,\n"
 
 
+def prepare(folder: Path, at_once: int) -> None:
+    """Make a project with a published machine and a measured one."""
+    (folder / "in").mkdir()
+    (folder / "asv.conf.json").write_text(json.dumps({"version": 1, "project": "p", **CONF}))
+    (folder / "releases.csv").write_text(f"{HEADER}numpy,2.2.6,2025-05-17,,no,\n{PUBLISHED}")
+    book = folder / "in" / "given.xlsx"
+    workbooks.write(book, workbooks.gemm((1760, 16, 1760, "N", "N", 0.055)))
+    given = ["--machine", "given", "--date", "2017-07-14", "--results", "results"]
+    first = ["-m", "deepbench_ops.cli", "import", str(book), *given]
+    subprocess.run([sys.executable, *first], cwd=folder, check=True, capture_output=True)
+    machine = folder / "results" / "card"
+    machine.mkdir()
+    (machine / "machine.json").write_text(json.dumps({"machine": "card", "version": 1}))
+    columns = ["result", "params", "version"]
+    rows = {f"gemm.Set{n}.kernel_forward": [[1.0], [["'a'"]], "1"] for n in range(at_once + 1)}
+    stored = {
+        "commit_hash": "0" * 40,
+        "env_name": "release",
+        "date": 0,
+        "params": {"machine": "card"},
+        "python": "3",
+        "requirements": {},
+        "env_vars": {},
+        "result_columns": columns,
+        "results": rows,
+        "durations": {},
+        "version": 2,
+    }
+    (machine / "00000000-release.json").write_text(json.dumps(stored))
+
+
 @dataclass(frozen=True)
 class Writer:
     """A command that writes.
 
     arguments: those of a process of the command, from its folder and its number. there: whether the
-    data of that process is in the folder.
+    data of that process is in the folder. refusal: text of the line with which one is refused.
+    make: makes the folder for so many processes. variables: of the environment, from the folder.
     """
 
     arguments: Callable[[Path, int], list[str]]
     there: Callable[[Path, int], bool]
+    refusal: str = "process "
+    make: Callable[[Path, int], None] = prepare
+    variables: Callable[[Path], dict[str, str]] = lambda folder: {}
 
 
 def _import(folder: Path, number: int) -> list[str]:
@@ -173,48 +214,96 @@ def _round_filed(folder: Path, number: int) -> bool:
     return any(entry["round"] == f"0-{number}" for entry in stored.entries)
 
 
+def _describe(folder: Path, number: int) -> list[str]:
+    return ["-m", "asv", "machine", "--yes", "--machine", f"box{number}"]
+
+
+def _make_whole(folder: Path, at_once: int) -> None:
+    """Make a project whose results are all of known benchmarks."""
+    prepare(folder, at_once)
+    shutil.rmtree(folder / "results" / "card")
+    shutil.copy(ROOT / "results" / "benchmarks.json", folder / "results")
+
+
+def _publish(folder: Path, number: int) -> list[str]:
+    return ["-m", "asv", "publish"]
+
+
+def _published(folder: Path, number: int) -> bool:
+    written = json.loads((folder / "html" / "index.json").read_text())
+    pages = [folder / "html" / f"{name}.html" for name in ("index", "machine", "benchmarks")]
+    return "given" in str(written) and all("</html>" in path.read_text() for path in pages)
+
+
+def _build(folder: Path, number: int) -> list[str]:
+    return ["-m", "deepbench_ops.cli", "store", "build", "--results", "results"]
+
+
+def _built(folder: Path, number: int) -> bool:
+    return Store(folder / "store", folder / "results").outdated() == []
+
+
+def _plan(folder: Path, number: int) -> list[str]:
+    given = ["--framework", "numpy", "--job-hours", str(1 + number), "--results", "results"]
+    return ["-m", "deepbench_ops.cli", "fleet", "plan", *given]
+
+
+def _planned(folder: Path, number: int) -> bool:
+    return bool(plan.read(folder / "fleet" / "plan.json").jobs)
+
+
+def _begin(folder: Path, number: int) -> list[str]:
+    return ["-m", "deepbench_ops.cli", "init", "speed"]
+
+
+def _begun(folder: Path, number: int) -> bool:
+    made = folder / "speed"
+    names = {".gitignore", "asv.conf.json", "benchmarks", "releases.csv", "results"}
+    return {path.name for path in made.iterdir()} == names and bool(
+        release_table.load(made / "releases.csv")
+    )
+
+
+def _make_suite(folder: Path, at_once: int) -> None:
+    (folder / "suite").mkdir()
+    Suite(folder / "suite")
+    (folder / "suite" / LOG).unlink()
+
+
+def _run(folder: Path, number: int) -> list[str]:
+    program = "import os, runpy; os.chdir('suite'); runpy.run_module('asv', run_name='__main__')"
+    return ["-c", program, "run", "numpy-1.0.0 numpy-1.1.0"]
+
+
+def _ran(folder: Path, number: int) -> bool:
+    """Whether each point has the two measurements of a run, with their raw seconds."""
+    lines = (folder / "suite" / LOG).read_text().splitlines()
+    measured = {tuple(json.loads(line)) for line in lines}
+    saved = saved_in(folder / "suite").values()
+    return [len(parts) for parts in saved] == [2] * 6 and all(
+        measured.issuperset(parts) for parts in saved
+    )
+
+
 WRITERS = {
     "import": Writer(_import, _imported),
     "release add": Writer(_add_row, _row_added),
     "latency, scaling --save": Writer(_save_runs, _runs_saved),
     "machine": Writer(_machine, _machine_described),
+    "asv machine": Writer(_describe, _machine_described),
     "asv rm": Writer(_remove, _removed),
     "submit": Writer(_submit, _submitted),
     "export": Writer(_export, _exported),
     "verdict --confirm": Writer(_add_round, _round_added),
     "history": Writer(_file_round, _round_filed),
+    "asv publish": Writer(_publish, _published, make=_make_whole),
+    "store build": Writer(_build, _built, make=_make_whole),
+    "fleet plan": Writer(_plan, _planned),
+    "init": Writer(_begin, _begun, "already|another deepbench init|is not empty"),
+    "asv run": Writer(
+        _run, _ran, make=_make_suite, variables=lambda folder: variables_in(folder / "suite")
+    ),
 }
-
-
-def prepare(folder: Path, at_once: int) -> None:
-    """Make a project with a published machine and a measured one."""
-    (folder / "in").mkdir()
-    (folder / "asv.conf.json").write_text(json.dumps({"version": 1, "project": "p", **CONF}))
-    (folder / "releases.csv").write_text(f"{HEADER}numpy,2.2.6,2025-05-17,,no,\n{PUBLISHED}")
-    book = folder / "in" / "given.xlsx"
-    workbooks.write(book, workbooks.gemm((1760, 16, 1760, "N", "N", 0.055)))
-    given = ["--machine", "given", "--date", "2017-07-14", "--results", "results"]
-    first = ["-m", "deepbench_ops.cli", "import", str(book), *given]
-    subprocess.run([sys.executable, *first], cwd=folder, check=True, capture_output=True)
-    machine = folder / "results" / "card"
-    machine.mkdir()
-    (machine / "machine.json").write_text(json.dumps({"machine": "card", "version": 1}))
-    columns = ["result", "params", "version"]
-    rows = {f"gemm.Set{n}.kernel_forward": [[1.0], [["'a'"]], "1"] for n in range(at_once + 1)}
-    stored = {
-        "commit_hash": "0" * 40,
-        "env_name": "release",
-        "date": 0,
-        "params": {"machine": "card"},
-        "python": "3",
-        "requirements": {},
-        "env_vars": {},
-        "result_columns": columns,
-        "results": rows,
-        "durations": {},
-        "version": 2,
-    }
-    (machine / "00000000-release.json").write_text(json.dumps(stored))
 
 
 def tried(name: str, at_once: int, draw: random.Random) -> tuple[int, int, int, int, str]:
@@ -222,10 +311,10 @@ def tried(name: str, at_once: int, draw: random.Random) -> tuple[int, int, int, 
     writer = WRITERS[name]
     with tempfile.TemporaryDirectory(prefix="writers-") as temporary:
         folder = Path(temporary)
-        prepare(folder, at_once)
+        writer.make(folder, at_once)
         numbers = draw.sample(range(at_once), at_once)
         commands = [[sys.executable, *writer.arguments(folder, number)] for number in numbers]
-        environment = {**os.environ, "HOME": str(folder)}
+        environment = {**os.environ, "HOME": str(folder), **writer.variables(folder)}
         started = [
             subprocess.Popen(
                 command,
@@ -242,13 +331,17 @@ def tried(name: str, at_once: int, draw: random.Random) -> tuple[int, int, int, 
         lost = sum(not writer.there(folder, number) for number in good)
         refused, wrong = 0, ""
         for process, text in zip(started, said, strict=True):
-            if process.returncode and "Traceback" not in text and "process" in text:
+            if process.returncode and _is_refusal(text, writer.refusal):
                 refused += 1
             elif process.returncode:
                 wrong = text
         failed = at_once - len(good) - refused
         unfinished = [path.name for path in folder.rglob("*.unfinished")]
         return len(good), lost, refused, failed, wrong or " ".join(unfinished)
+
+
+def _is_refusal(text: str, why: str) -> bool:
+    return "Traceback" not in text and re.search(why, text) is not None
 
 
 def main() -> None:

@@ -22,6 +22,9 @@ IGNORED = ".asv/\n.venv/\nhtml/\n/fleet/\n__pycache__/\n.deepbench.lock*\n"
 PUBLISHED = "published"
 """Stands for the results that others have published, in place of a path."""
 
+UNFINISHED = ".new"
+"""Holds the files of a new project until all are written."""
+
 CHECKOUT_TABLE = '"repo": "deepbench_ops/releases/releases.csv"'
 
 
@@ -40,22 +43,39 @@ def make(folder: Path, history: str | None = None, workflow: bool = False) -> No
     _demand_empty(folder)
     existed = folder.is_dir()
     folder.mkdir(parents=True, exist_ok=True)
+    unfinished = folder / UNFINISHED
     try:
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".new-") as unfinished:
-            written = Path(unfinished)
-            _write(written, workflow)
-            if history is not None:
-                _add_history(written, history)
-            # The configuration makes it a project folder, so it comes last.
-            for path in sorted(written.iterdir(), key=lambda path: path.name == CONFIGURATION):
-                path.rename(folder / path.name)
-    except BaseException as error:
-        if not existed:
-            shutil.rmtree(folder, ignore_errors=True)
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        unfinished.mkdir()  # by one process alone, others find that it is there
+    except FileExistsError:
+        raise DeepbenchError(
+            f"{folder} is being made by another deepbench init: wait for that, or remove"
+            f" {unfinished}, which a killed one leaves"
+        ) from None
+    try:
+        _demand_empty(folder)
+        try:
+            _fill(folder, unfinished, history, workflow)
+        except BaseException:
+            if not existed:
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
             # copies name the file that they read
             raise OSError(error.errno, os.strerror(error.errno), str(folder)) from None
         raise
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _fill(folder: Path, unfinished: Path, history: str | None, workflow: bool) -> None:
+    """Write everything into a folder in `folder`, and move it out of there when it is whole."""
+    _write(unfinished, workflow)
+    if history is not None:
+        _add_history(unfinished, history)
+    # The configuration makes it a project folder, so it comes last.
+    for path in sorted(unfinished.iterdir(), key=lambda path: path.name == CONFIGURATION):
+        path.rename(folder / path.name)
 
 
 def _demand_empty(folder: Path) -> None:
@@ -64,7 +84,7 @@ def _demand_empty(folder: Path) -> None:
     found = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
     if CONFIGURATION in found:
         raise DeepbenchError(f"{folder} holds {CONFIGURATION} already: name a new or empty folder")
-    held = [name for name in found if name != ".git"]
+    held = [name for name in found if name not in (".git", UNFINISHED)]
     if held:
         raise DeepbenchError(
             f"{folder} is not empty, it holds {held[0]}: name a new or an empty folder"

@@ -23,6 +23,9 @@ CHECKS = Path(__file__).parent / "checks" / "deepbench_job.py"
 ATTEMPTS = 2
 """How often a job is given to ReFrame in one run."""
 
+SAID = "reframe.txt"
+"""File with ReFrame's output."""
+
 POLL_SECONDS = 2.0
 STOP_SECONDS = 120.0
 """Seconds that ReFrame may take to cancel its jobs."""
@@ -84,9 +87,10 @@ class FleetRun:
 
     def _give_to_reframe(self, attempt: int) -> bool:
         """Run the jobs that are not measured; return whether all of them are now."""
-        report = self.folder / f"report-{attempt}.json"
-        report.unlink(missing_ok=True)
-        with (self.folder / "reframe.txt").open("w", encoding="utf-8") as log:
+        report, said = self.folder / f"report-{attempt}.json", self.folder / SAID
+        for path in (report, said):
+            path.unlink(missing_ok=True)
+        with said.open("x", encoding="utf-8") as log:
             process = subprocess.Popen(
                 self._command(report),
                 cwd=self.folder,
@@ -122,7 +126,7 @@ class FleetRun:
         """Return the reason why ReFrame ran nothing, from its output."""
         if not status:
             return []
-        text = (self.folder / "reframe.txt").read_text("utf-8", errors="replace")
+        text = (self.folder / SAID).read_text("utf-8", errors="replace")
         lines = [line.strip() for line in text.splitlines() if "error" in line.lower()]
         return [f"ReFrame: {(lines or [f'it ended with status {status}'])[-1]}"]
 

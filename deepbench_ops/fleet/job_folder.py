@@ -6,6 +6,7 @@ last; a job without it was interrupted, and goes on from its journal when it is 
 """
 
 import json
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -24,6 +25,9 @@ LEFT, RUNNING, INTERRUPTED = "left", "running", "interrupted"
 MEASURED, FAILED = "measured", "failed"
 STATES = (MEASURED, RUNNING, INTERRUPTED, FAILED, LEFT)
 """States of a job, in the order of tables."""
+
+DAMAGE = (ValueError, TypeError, KeyError, OverflowError, RecursionError)
+"""Exceptions for files that are not as they were written."""
 
 AT_NODE = "@"
 """Between the number of a shard and the node, where every node runs the job."""
@@ -76,7 +80,7 @@ class JobFolder:
         """Seconds since 1970 at which the job began, 0 where that is not known."""
         try:
             return float(json.loads((self.path / BEGUN).read_text("utf-8"))["at"])
-        except (OSError, ValueError, TypeError, KeyError):
+        except (OSError, *DAMAGE):
             return 0.0
 
     def state(self) -> str:
@@ -117,10 +121,12 @@ def _read(path: Path) -> Outcome | None:
     try:
         found = json.loads(size_limits.read_text(path, size_limits.SMALL))
         outcome = Outcome(**found)
-        float(outcome.seconds)
+        if not isinstance(outcome.measured, bool) or not math.isfinite(outcome.seconds):
+            raise ValueError("this is no end of a job")
+        " ".join([outcome.node, outcome.reason])
     except FileNotFoundError:
         return None
-    except (ValueError, TypeError) as wrong:
+    except DAMAGE as wrong:
         raise DeepbenchError(
             f"{path} is not whole ({wrong}): remove it, and the job is looked at again"
         ) from None

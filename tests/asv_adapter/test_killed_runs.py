@@ -27,7 +27,7 @@ def counted(script, *arguments):
 )
 def test_a_run_that_is_killed_loses_nothing_and_counts_nothing_twice(way):
     """Before a tenth of its operations on files, and at random moments."""
-    said = counted("killed_runs.py", "--share", "0.1", "--moments", "30", "--way", way)
+    said = counted("killed_runs.py", "--share", "0.1", "--moments", "40", "--way", way)
     assert " kills: 0 lost, 0 counted twice, 0 processes left, 0 journals left" in said
 
 

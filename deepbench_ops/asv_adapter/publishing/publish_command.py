@@ -3,6 +3,7 @@
 asv writes index.json after the last output publisher has run, so what reads that needs a step after
 the whole command, and our own pages are begun before it. asv has no hooks there; the command's
 `run` is wrapped instead. The pages themselves are made by `OwnPages`, handed over by the plugin.
+One command publishes at a time: asv removes the former pages before it writes new ones.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from deepbench_ops.asv_adapter.publishing import (
 from deepbench_ops.asv_adapter.repo import ReleaseRepo
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases.release_table import Release
+from deepbench_ops.storage import locks
 from deepbench_ops.storage.result_key import ResultKey
 
 
@@ -93,10 +95,15 @@ def _with_own_pages(publish: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(cls: type[Publish], conf: Any, *args: Any, **kwargs: Any) -> Any:
         conf.own_pages = pages = _makers[0](conf, _releases(conf))
         gc.freeze()  # what is loaded by now stays, and need not be looked through again and again
-        graphs.fit_cache.path = Path(conf.env_dir).parent / "fitted.json"
-        results = Path(conf.results_dir)
+        scratch, results = Path(conf.env_dir).parent, Path(conf.results_dir)
+        graphs.fit_cache.path = scratch / "fitted.json"
         try:
-            with result_cache.read_once(results), applied(WHILE_PUBLISHING), pages.being_made():
+            with (
+                locks.in_turn(scratch / "publishing", doing="asv publish"),
+                result_cache.read_once(results),
+                applied(WHILE_PUBLISHING),
+                pages.being_made(),
+            ):
                 outcome = publish(cls, conf, *args, **kwargs)
                 named = pages.finish()
                 broken = damaged_files.find(results) if named is None else named
