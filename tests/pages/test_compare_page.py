@@ -46,6 +46,9 @@ def test_the_curve_counts_faster_and_slower_kernels(page: Any, site: str) -> Non
     assert "Of 2 kernels torch is faster at 2 and slower at 0 than numpy" == said
     opened(page, site, "compare.html#side=lab-1@torch&side=lab-1@torch")
     assert "faster at 0 and slower at 0" in page.get_attribute("#curve svg", "aria-label")
+    (row,) = page.locator("#forest tbody tr").all()
+    assert "equal" in row.inner_text()
+    assert 0 < row.locator(".mark").bounding_box()["width"]
 
 
 def test_several_sides_are_a_heat_table(page: Any, site: str) -> None:

@@ -138,6 +138,28 @@ SPEEDS = {
 }
 
 
+def test_no_two_families_of_a_picture_share_a_colour(start: Any, html: Path) -> None:
+    """Of nine the two that changed least are counted; the chart below says that two are grey."""
+    families = list(
+        json.loads(unpacked((html / "data/catalogue.js").read_text("utf-8")))["headings"]
+    )
+    many = [
+        {**SPEEDS, "family": family, "values": [1, 1 + at / 10]}
+        for at, family in enumerate(families[:9])
+    ]
+    page = start({"speeds": many})
+    lines = page.locator(".multiple >> nth=0").locator("path.series")
+    looks = lines.evaluate_all("lines => lines.map(line => getComputedStyle(line).stroke)")
+    assert 7 == len(looks) == len({*looks})
+    shown = page.locator(".multiple >> nth=0").inner_text()
+    assert "and 2 families that changed less" in shown
+    assert "1.8\u00d7" in shown and "1.1\u00d7" not in shown
+    page.click(".multiple >> nth=0")
+    hues = [line["look"].replace("series", "").strip() for line in series(page, "#speed")]
+    assert [*(f"c{at}" for at in range(7)), "", ""] == hues
+    assert "2 further lines are grey" in page.inner_text("#speed .alike")
+
+
 @pytest.mark.parametrize(
     ("place", "parts"),
     [
@@ -199,6 +221,9 @@ def test_search_is_used_by_keyboard_and_says_when_nothing_fits(page: Any, site: 
     assert "hit-1" == page.get_attribute("#search", "aria-activedescendant")
     page.press("#search", "Escape")
     assert page.locator("#hits").is_hidden()
+    page.fill("#search", "l")
+    page.wait_for_timeout(300)
+    assert page.locator("#hits").is_hidden()  # no name is a single l, as in lab-1
     page.fill("#search", "zzz")
     page.wait_for_selector("#hits .rest")
     assert 0 == page.locator("#hits [role=option]").count()

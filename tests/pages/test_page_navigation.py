@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,34 @@ def test_back_closes_a_section_and_undoes_a_search(page: Any, site: str) -> None
     page.evaluate("history.go(3)")
     page.wait_for_function("() => document.getElementById('find').value === 'gemm'")
     assert 2 == page.locator(opened).count()
+
+
+@pytest.mark.parametrize(("name", "heading"), [("releases", "released"), ("verdicts", "release")])
+def test_back_undoes_order_and_filter_of_a_written_table(
+    page: Any, site: str, html: Path, name: str, heading: str
+) -> None:
+    """The address holds both, and opens the same rows."""
+    page.goto(f"{site}index.html")
+    page.wait_for_selector(READY)
+    text = (html / f"{name}.html").read_text("utf-8")
+    first = re.compile(r"(<tbody>\s*)(<tr.*?</tr>)", re.DOTALL)
+    many = first.sub(lambda found: found[1] + 9 * found[2], text)  # few rows have no filter
+    page.route(f"**/{name}.html*", lambda route: route.fulfill(body=many, content_type="text/html"))
+    page.goto(f"{site}{name}.html")
+    before = rows(page, "main")
+    page.click(f"main thead button:text-is('{heading}') >> nth=0")
+    assert f"sort={heading}" in page.url
+    page.locator("main input[type=search] >> nth=0").press_sequentially("2.0.2", delay=20)
+    assert "find=2.0.2" in page.url
+    found, address = rows(page, "main"), page.url
+    goes(page, "back")
+    assert "" == page.input_value("main input[type=search] >> nth=0")
+    goes(page, "back")
+    assert before == rows(page, "main")
+    page.goto("about:blank")
+    page.goto(address)
+    assert found == rows(page, "main")
+    assert "2.0.2" == page.input_value("main input[type=search] >> nth=0")
 
 
 # Copying

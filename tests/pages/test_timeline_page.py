@@ -101,7 +101,7 @@ def test_no_colour_repeats(page: Any, site: str, html: Path, count: int) -> None
     hues = [line["look"].replace("series", "").strip() for line in series(page, "#chart")]
     assert [f"c{at}" for at in range(7)] == hues[:7]
     assert [""] * (count - 7) == hues[7:]
-    said = page.inner_text("#key")
+    said = page.inner_text("#chart .alike")
     assert (count > 7) == ("Only 7 colours and dashes look different" in said)
     if count == 8:
         assert "1 further line is grey" in said

@@ -3,6 +3,7 @@
 
 (function () {
     var SPACE = 'http://www.w3.org/2000/svg';
+    var COLOURS = 7;  /* that look different, c0 to c6 in site.css */
 
     /* An SVG element with attributes and children, text as text. */
     function svg(name, attributes) {
@@ -45,7 +46,7 @@
         return found;
     }
 
-    /* Several lines over the same places, each {label, at, values}, with their labels at the right end. `count`: how many
+    /* Up to COLOURS lines over the same places, each {label, at, values}, with their labels at the right end. `count`: how many
        places there are. Values are positive; the scale is logarithmic and holds 1, drawn as a thin line. */
     function lines(given, count) {
         var width = 300, height = 84, room = 138, edge = 8;
@@ -57,9 +58,9 @@
         var heights = apart(drawn.map(function (points) { return points[points.length - 1][1]; }), 12, height - 4);
         return svg('svg', {viewBox: '0 0 ' + width + ' ' + height, class: 'lines', 'aria-hidden': 'true'},
             svg('path', {d: path([[edge, y(0)], [width - room, y(0)]]), class: 'one'}),
-            drawn.map(function (points, place) { return svg('path', {d: path(points), class: 'series c' + place % 7}); }),
+            drawn.map(function (points, place) { return svg('path', {d: path(points), class: 'series c' + place}); }),
             given.map(function (line, place) {
-                return svg('text', {x: width - room + 6, y: heights[place] + 4, class: 'c' + place % 7}, line.label);
+                return svg('text', {x: width - room + 6, y: heights[place] + 4, class: 'c' + place}, line.label);
             }));
     }
 
@@ -120,6 +121,6 @@
         tip.style.top = (at[1] > box.clientHeight / 2 ? at[1] - tip.offsetHeight - 12 : at[1] + 14) + 'px';
     }
 
-    Object.assign(deepbench, {svg: svg, scale: scale, path: path, histogram: histogram, sparkline: sparkline, small_lines: lines, apart: apart,
+    Object.assign(deepbench, {svg: svg, scale: scale, path: path, histogram: histogram, sparkline: sparkline, small_lines: lines, apart: apart, COLOURS: COLOURS,
         next_point: next_point, asks_for_point: asks_for_point, show_tip: show_tip});
 })();

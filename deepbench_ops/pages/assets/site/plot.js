@@ -40,7 +40,15 @@
     }
 
     function look(series) {
-        return 'series' + (series.colour >= 0 && series.colour < 7 ? ' c' + series.colour : '');
+        return 'series' + (series.colour >= 0 && series.colour < d.COLOURS ? ' c' + series.colour : '');
+    }
+
+    /* A sentence where there are more lines than looks; else ''. */
+    function too_many(all) {
+        var grey = all.filter(function (one) { return one.colour >= d.COLOURS; }).length;
+        var alike = all.filter(function (one) { return one.dash >= DASHES.length; }).length, most = Math.max(grey, alike);
+        return most ? 'Only ' + d.COLOURS + ' colours and dashes look different: ' + d.counted(most, 'further line') +
+            (most === 1 ? ' is' : ' are') + ' grey or share the last dash. Choose fewer, or point at a line.' : '';
     }
 
     /* The line, band and points of a series; points hold their values, as the page's tests read them. */
@@ -177,12 +185,15 @@
         var box = place.querySelector('.plot');
         if (!box) {
             box = el('div', {class: 'plot', tabindex: 0, role: 'group', 'aria-roledescription': 'chart'}, svg('svg'), el('div', {class: 'tip', role: 'status', hidden: true}));
-            place.replaceChildren(box, el('div', {class: 'tools'}, d.picture_buttons(function () { return box; }, function () { return box.deepbench; })));
+            place.replaceChildren(box, el('p', {class: 'key alike'}), el('div', {class: 'tools'}, d.picture_buttons(function () { return box; }, function () { return box.deepbench; })));
             place.classList.add('chart');
             listen(box);
             resized.observe(box);
         }
         box.deepbench = options;
+        var note = place.querySelector('.alike');
+        note.textContent = too_many(options.series);
+        note.hidden = !note.textContent;
         box.setAttribute('aria-label', options.described + '. The arrow keys lead from point to point.');
         draw(box);
     }
@@ -194,5 +205,5 @@
         }));
     }
 
-    Object.assign(deepbench, {plot: plot, shapes_key: shapes_key, DASHES: DASHES.length, COLOURS: 7});
+    Object.assign(deepbench, {plot: plot, shapes_key: shapes_key});
 })();

@@ -5,11 +5,12 @@
     var d = deepbench, el = d.el, MOST = 12;
     var box = document.getElementById('search'), list = document.getElementById('hits'), rows = null, chosen = -1;
 
-    /* All rows as {kind, name, more, text, letters, href}; `text` is what is searched, `letters` the same without blanks and signs. */
+    /* All rows as {kind, name, more, text, letters, words, href}; `text` is what is searched, `letters` the same without blanks and signs. */
     function read(data) {
         function row(kind, name, more, href, text) {
             var all = [kind, name, more, text || ''].join(' ').toLowerCase();
-            return {kind: kind, name: name, more: more, href: href, text: all, letters: all.replace(/[^\p{L}\p{N}]/gu, '')};
+            return {kind: kind, name: name, more: more, href: href, text: all, letters: all.replace(/[^\p{L}\p{N}]/gu, ''),
+                words: new Set(all.split(/[^\p{L}\p{N}]+/u))};
         }
         function without(kind, title) { return title.startsWith(kind + ' ') ? title.slice(kind.length + 1) : title; }
         return [].concat(
@@ -27,8 +28,10 @@
         return query.toLowerCase().replace(/(\d)\s*[x\u00d7]\s*(?=\d)/g, '$1 ').split(/\s+/).filter(Boolean);
     }
 
-    /* Whether a row has a word; one with signs, such as ResNet-50, is also found without them. */
+    /* Whether a row has a word; one with signs, such as ResNet-50, is also found without them. A single letter is a whole word, as in
+       filters: that in "1760 x 128" means no machine. */
     function has(row, word) {
+        if (word.length === 1) { return row.words.has(word); }
         var letters = word.replace(/[^\p{L}\p{N}]/gu, '');
         return row.text.includes(word) || letters !== word && /\p{L}/u.test(letters) && row.letters.includes(letters);
     }
@@ -64,7 +67,9 @@
     function show() {
         var query = box.value.trim();
         if (!query || !rows) { return close(); }
-        var all = found(query), shown = all.slice(0, MOST);
+        var all = found(query);
+        if (query.length === 1 && !all.length) { return close(); }
+        var shown = all.slice(0, MOST);
         list.replaceChildren.apply(list, shown.map(function (row, place) {
             return el('li', {role: 'option', id: 'hit-' + place, 'aria-selected': 'false', 'data-href': row.href,
                 mousedown: function (event) { event.preventDefault(); }, click: function () { location.href = row.href; }},

@@ -18,17 +18,26 @@
         });
     }
 
+    /* The families that changed most, as many as there are colours, in their order. */
+    function strongest(speeds) {
+        function change(one) { return Math.abs(Math.log(one.values[one.values.length - 1])); }
+        var chosen = speeds.slice().sort(function (a, b) { return change(b) - change(a); }).slice(0, d.COLOURS);
+        return speeds.filter(function (one) { return chosen.includes(one); });
+    }
+
     /* A link with the picture of a group; `where` is the small text below its name, `clicked` is called for a click. */
     function multiple(group, catalogue, where, clicked) {
         var first = catalogue.releases[group.at[0]], last = catalogue.releases[group.at[group.at.length - 1]];
-        var found = group.speeds.map(function (one) {
+        var shown = strongest(group.speeds), more = group.speeds.length - shown.length;
+        var found = shown.map(function (one) {
             var final = one.values[one.values.length - 1];
             return {label: d.digits(final, 2) + '\u00d7 ' + catalogue.headings[one.family], at: one.at.map(function (p) { return group.at.indexOf(p); }), values: one.values};
         });
-        var said = found.map(function (line) { return line.label; }).join(', ');
+        var rest = more ? 'and ' + more + (more === 1 ? ' family' : ' families') + ' that changed less' : '';
+        var said = found.map(function (line) { return line.label; }).concat(rest || []).join(', ');
         return el('a', {class: 'multiple', click: clicked, href: 'index.html' + d.address({machine: group.machine, framework: group.framework, 'speed-precision': group.precision}),
             'aria-label': group.framework + ' ' + first.version + ' to ' + last.version + ' on ' + group.machine + ', speed over the first release: ' + said},
-        el('strong', {}, group.framework), ' ' + first.version + ' to ' + last.version, el('br'), el('small', {}, where), d.small_lines(found, group.at.length));
+        el('strong', {}, group.framework), ' ' + first.version + ' to ' + last.version, el('br'), el('small', {}, where), d.small_lines(found, group.at.length), rest ? el('small', {}, rest) : []);
     }
 
     Object.assign(deepbench, {speed_groups: groups, speed_multiple: multiple});

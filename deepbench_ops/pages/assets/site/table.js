@@ -176,7 +176,8 @@
     }
 
     /* Give a table that is in the page already the same tools. A cell's value is its data-value where it has one, else
-       its text; a column's name in exports is its data-title where it has one, else its text. */
+       its text; a column's name in exports is its data-title where it has one, else its text. Returns a function that shows it
+       by a `view` and `viewed`. */
     function adopt(box, name) {
         var columns = Array.from(box.querySelectorAll('thead th'), function (head, place) {
             var number = head.classList.contains('number');
@@ -193,10 +194,14 @@
         var place = el('div');
         box.replaceWith(place);
         var taken = Object.entries(JSON.parse(box.dataset.taken || '{}'));
-        table(place, {name: [name].concat(taken.map(function (pair) { return pair[1]; })).join('-'),
-            taken: taken.map(function (pair) { return same(pair[0], pair[1]); }), title: box.getAttribute('aria-label'), columns: columns, rows: rows,
-            limit: Infinity, line: function (row) { return row; },
-            detail: rows.some(commands) && function (row) { return el('div', {}, commands(row)); }});
+        function show(view, viewed) {
+            table(place, {name: [name].concat(taken.map(function (pair) { return pair[1]; })).join('-'),
+                taken: taken.map(function (pair) { return same(pair[0], pair[1]); }), title: box.getAttribute('aria-label'), columns: columns, rows: rows,
+                limit: Infinity, line: function (row) { return row; }, view: view, viewed: viewed,
+                detail: rows.some(commands) && function (row) { return el('div', {}, commands(row)); }});
+        }
+        show();
+        return show;
     }
 
     /* The text of an element with blanks between its parts, also of hidden ones. */
@@ -212,9 +217,9 @@
         return own.machine && deepbench.command_block(deepbench.confirm_command(own.machine, own.release));
     }
 
-    Object.assign(deepbench, {table: table, same: same});
-    document.querySelectorAll('main .scroll').forEach(function (box, place) {
+    var adopted = Array.from(document.querySelectorAll('main .scroll'), function (box, place) {
         var page = location.pathname.split('/').pop().replace('.html', '');
-        adopt(box, page + (place ? '-' + place : ''));
+        return adopt(box, page + (place ? '-' + place : ''));
     });
+    Object.assign(deepbench, {table: table, same: same, adopted: adopted});
 })();

@@ -113,7 +113,7 @@
             x: settings.x === 'date' ? {type: 'date'} : {type: 'names', names: releases.map(function (place) { return catalogue.releases[place].name; })},
             y: {type: log ? 'log' : 'linear', title: up.title, including: log ? [] : [0], label: function (value) { return up.label(value, first); }}
         }));
-        at('key').replaceChildren.apply(at('key'), own.key(drawn, lines));
+        at('key').replaceChildren.apply(at('key'), own.key(drawn));
         table(lines, name, view, viewed);
     }
 

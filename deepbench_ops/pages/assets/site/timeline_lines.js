@@ -58,14 +58,6 @@
         });
     }
 
-    /* A sentence where there are more lines than looks; else ''. */
-    function too_many(all) {
-        var grey = all.filter(function (look) { return look.colour >= d.COLOURS; }).length;
-        var alike = all.filter(function (look) { return look.dash >= d.DASHES; }).length;
-        return !grey && !alike ? '' : 'Only ' + d.COLOURS + ' colours and dashes look different: ' + d.counted(Math.max(grey, alike), 'further line') +
-            (Math.max(grey, alike) === 1 ? ' is' : ' are') + ' grey or share the last dash. Choose fewer, or point at a line.';
-    }
-
     function said(line, at, before) {
         var release = line.releases[at];
         return [label(line), release.name + ', ' + release.date, d.seconds(line.seconds[at]) + (d.interval_text(line, at) ? ' (' + d.interval_text(line, at) + ')' : ''),
@@ -99,13 +91,13 @@
         };
     }
 
-    /* The meaning of the shapes that occur, and a sentence where lines look alike. */
-    function key(drawn, lines) {
+    /* The meaning of the shapes that occur. */
+    function key(drawn) {
         var found = new Set(drawn.series.flatMap(function (one) { return one.points.flatMap(function (point) { return [point.kind, point.changed && 'tick']; }); })
             .concat(drawn.marks.map(function (mark) { return mark.kind; })));
         var bands = drawn.series.some(function (one) { return one.points.some(function (point) { return point.low; }); });
         return [d.shapes_key(KINDS.filter(function (pair) { return found.has(pair[0]); })),
-            d.el('p', {class: 'key'}, [bands ? 'Bands are intervals of 99 %; they are interrupted where a time has none.' : '', too_many(looks(lines))].filter(Boolean).join(' '))];
+            d.el('p', {class: 'key'}, bands ? 'Bands are intervals of 99 %; they are interrupted where a time has none.' : '')];
     }
 
     /* `line` with its points since a year only; null where it has none. */
