@@ -46,6 +46,10 @@ MPIRUN = {
 """Environment variables that let mpirun of Open MPI 4 and 5 run as root, start more ranks than
 cores, and not bind ranks to cores. They are variables so that the command works with every MPI."""
 
+WITHOUT_NETWORK = "^tcp,ofi"
+"""Transports of Open MPI that ranks of one machine go without: they share memory, and these open
+ports on all interfaces."""
+
 LAUNCHERS_OWN = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK")
 """Variables that an outer torchrun may have set and that are wrong for the ranks started here."""
 
@@ -81,9 +85,11 @@ def environment(name: str, algorithm: str = DEFAULT_ALGORITHM) -> dict[str, str]
     environ = {key: value for key, value in os.environ.items() if key not in LAUNCHERS_OWN}
     environ["DEEPBENCH_THREADS"] = str(THREADS)
     threads.fix(environ)
-    # Without this gloo would look up the name of its host, which fails on some machines.
-    environ.setdefault("GLOO_SOCKET_IFNAME", loopback())
-    return {**environ, **MPIRUN, **choices[algorithm]}
+    # No other machine has to reach the ranks. Without this gloo would also look up the name of its
+    # host, which fails on some machines.
+    local = dict.fromkeys(("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"), loopback())
+    local["OMPI_MCA_btl"] = WITHOUT_NETWORK
+    return {**local, **environ, **MPIRUN, **choices[algorithm]}
 
 
 def loopback() -> str:

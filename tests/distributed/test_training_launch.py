@@ -2,52 +2,19 @@
 
 import os
 import socket
-import struct
 import threading
 import time
 from pathlib import Path
 
 import pytest
 from frameworks import needed
+from listening_sockets import listening, processes_below
 from processes import eventually_gone
 
 from deepbench_ops.distributed.training.request import TrainingRequest
 from deepbench_ops.errors import DeepbenchError
 
-LISTENING = "0A"
 TINY = TrainingRequest("wide_deep", 16, seconds=0.01, whole=False)
-
-
-def processes_below(pid):
-    """A process and all its descendants."""
-    found = [pid]
-    for path in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in path.read_text().split():
-            found += processes_below(int(child))
-    return found
-
-
-def listening(pids):
-    """The addresses at which processes listen for TCP connections."""
-    own = set()
-    for pid in pids:
-        for path in Path(f"/proc/{pid}/fd").glob("*"):
-            try:
-                own.add(str(path.readlink()))
-            except OSError:
-                continue
-    found = set()
-    for name, kind in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
-        for line in Path("/proc/net", name).read_text().splitlines()[1:]:
-            _, local, _, state, *_, inode = line.split()[:10]
-            if state == LISTENING and f"socket:[{inode}]" in own:
-                words = bytes.fromhex(local.partition(":")[0])
-                address = b"".join(
-                    struct.pack(">I", *struct.unpack("=I", words[at : at + 4]))
-                    for at in range(0, len(words), 4)
-                )
-                found.add(socket.inet_ntop(kind, address))
-    return found
 
 
 @pytest.fixture
