@@ -302,8 +302,7 @@ def _text(timing: "SingleTiming") -> str:
         "problem": f"{found['family']} {found['problem']} {found['operation']}, "
         f"{found['precision']}",
         "on": f"{found['framework']}, {found['device']}, {found['threads']} threads",
-        "time": f"{_milliseconds(found)}, {found['processes']} processes, "
-        f"{found['processes_apart']:.1%} apart",
+        "time": f"{_milliseconds(found)}, {_processes(found)}",
     }
     if found["flops_per_second"]:
         lines["FLOP/s"] = f"{scaled(found['flops_per_second'])}FLOP/s"
@@ -332,6 +331,11 @@ def _milliseconds(found: dict[str, Any]) -> str:
         return f"{found['seconds'] * 1e3:.4g} ms (no interval: {found['without_interval']})"
     low, high = (f"{found[end] * 1e3:.4g}" for end in ("low", "high"))
     return f"{found['seconds'] * 1e3:.4g} ms (99 %: {low} to {high} ms)"
+
+
+def _processes(found: dict[str, Any]) -> str:
+    count = found["processes"]
+    return "1 process" if count == 1 else f"{count} processes, {found['processes_apart']:.1%} apart"
 
 
 def _of_peak(timing: "SingleTiming", found: dict[str, Any]) -> str:

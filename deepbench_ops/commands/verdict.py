@@ -168,13 +168,15 @@ def _machines(
     results: Path, machine: str | None, all_machines: bool, order: "Sequence[Release]"
 ) -> list[str]:
     from deepbench_ops.analysis import points
+    from deepbench_ops.asv_adapter import machine_entry
 
     if not all_machines:
         return [machine_with_results(results, machine, _history(order))]
     found = points.machines(results)
     if not found:
         raise NoAnswer(f"{results}: no machine has results there")
-    return found
+    here = machine_entry.default_name()
+    return sorted(found, key=lambda name: name != here)  # this machine first
 
 
 def _history(order: "Sequence[Release]") -> str:

@@ -22,7 +22,7 @@ def torch_version() -> str:
     except PackageNotFoundError:
         raise DeepbenchError(
             "whole models need torch, which is missing here: 'make models' installs it in the"
-            " project's .venv"
+            " .venv of a checkout, 'pip install torch' elsewhere"
         ) from None
 
 

@@ -13,7 +13,10 @@ pytest.importorskip("asv", reason="releases are installed by asv's means")
 OF_PROJECTS = [
     ("release", "list"),
     ("release", "clean", "--all"),
+    ("release", "add", "numpy==9.9"),
+    ("release", "update"),
     ("noise",),
+    ("history", "numpy"),
     ("bisect", "m3072_n1_k128_NN", "numpy-1.26.4..numpy-2.0.2"),
     ("verdict",),
     ("fastest",),
@@ -22,6 +25,13 @@ OF_PROJECTS = [
     ("compare", "nvidia-v100"),
     ("table", "stcp920"),
     ("unsteady", "numpy-2.4.6"),
+    ("query", "SELECT 1"),
+    ("store", "build"),
+    ("store", "status"),
+    ("fleet", "plan"),
+    ("fleet", "run"),
+    ("fleet", "status"),
+    ("fleet", "nodes"),
     ("export", "--machine", "nvidia-v100"),
     ("submit", "--machine", "nvidia-v100"),
     ("import", "ours.xlsx"),
@@ -64,7 +74,7 @@ def test_another_project_of_asv_is_none(clone):
         project.root()
 
 
-@pytest.mark.parametrize("arguments", OF_PROJECTS, ids=lambda arguments: arguments[0])
+@pytest.mark.parametrize("arguments", OF_PROJECTS, ids=" ".join)
 def test_outside_a_project_commands_say_so(tmp_path, monkeypatch, arguments):
     """The folder of another project of asv keeps its environments, and gets no results."""
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -79,7 +89,7 @@ def test_outside_a_project_commands_say_so(tmp_path, monkeypatch, arguments):
     assert before == sorted(tmp_path.rglob("*"))
 
 
-@pytest.mark.parametrize("arguments", OF_PROJECTS, ids=lambda arguments: arguments[0])
+@pytest.mark.parametrize("arguments", OF_PROJECTS, ids=" ".join)
 @pytest.mark.parametrize("damage", DAMAGED)
 def test_a_damaged_configuration_is_one_line_of_every_command(
     tmp_path, monkeypatch, arguments, damage
@@ -95,7 +105,7 @@ def test_a_damaged_configuration_is_one_line_of_every_command(
     assert before == sorted(tmp_path.rglob("*"))
 
 
-@pytest.mark.parametrize("arguments", OF_PROJECTS, ids=lambda arguments: arguments[0])
+@pytest.mark.parametrize("arguments", OF_PROJECTS, ids=" ".join)
 def test_a_damaged_configuration_that_names_our_plugin_is_one_line(
     tmp_path, monkeypatch, arguments
 ):
