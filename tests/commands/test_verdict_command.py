@@ -246,7 +246,7 @@ def test_this_machine_is_the_usual_one(monkeypatch):
     mine, every = run(*since).output, run(*since, "--all-machines").output
     assert run(*since, "--machine", "epyc-9005-2core").output == mine
     assert "epyc-9005-2core:" in mine and "epyc-9004-2core:" not in mine
-    assert 0 < every.index("epyc-9005-2core:") < every.index("epyc-9004-2core:")
+    assert 0 < every.index("\nepyc-9005-2core:\n") < every.index("\nepyc-9004-2core:\n")
 
 
 def test_a_release_that_no_kernel_has_is_said():
