@@ -189,7 +189,7 @@ def _write_store(folder: Path) -> None:
 
 
 def _write_fleet(folder: Path) -> None:
-    """Write a plan of two jobs, one of which has ended."""
+    """Write a plan of jobs, the first ended."""
     run("fleet", "plan", "--framework", "numpy", "--job-hours", "0.1", within=folder)
     path = folder / "fleet" / "plan.json"
     first = next(job_folder.folders(plan.read(path), path))
