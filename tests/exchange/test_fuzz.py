@@ -19,7 +19,7 @@ def test_a_seeded_tenth_of_the_damaged_files_gives_no_fault() -> None:
         sys.executable,
         str(ROOT / "bench" / "fuzz.py"),
         "--cases",
-        "50",
+        str(25 * 50),  # fifty of each of 25 kinds
         "--seed",
         "3",
     ]
