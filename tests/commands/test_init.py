@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from command import deepbench
+from command import COMMAND, deepbench
 from full_disk import mounted
 
 from deepbench_ops import __version__, new_project, project
@@ -127,6 +127,7 @@ def test_the_workflow_calls_commands_that_exist():
         ("", "broken.zip", "broken.zip is no sound zip or tar archive"),
         ("", "broken.tar.gz", "broken.tar.gz is no sound zip or tar archive"),
         ("", "empty", "empty holds no results of any machine"),
+        ("", "/dev/zero", "/dev/zero: a device or a pipe: give a file"),
     ],
 )
 def test_a_refusal_is_one_line_and_changes_nothing(tmp_path, monkeypatch, there, history, message):
@@ -153,6 +154,18 @@ def test_a_file_is_no_folder(tmp_path):
     status, _, err = deepbench("init", str(tmp_path / "speed"))
     assert (2, "mine") == (status, (tmp_path / "speed").read_text())
     assert "is a file: name a new or an empty folder" in err
+
+
+def test_of_several_at_once_one_makes_the_folder(tmp_path):
+    """The others are refused, and remove nothing of it."""
+    command = [*COMMAND, "init", str(tmp_path / "speed")]
+    started = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(6)]
+    said = [process.communicate()[1] for process in started]
+    ended = sorted(process.returncode for process in started)
+    assert [0, 2, 2, 2, 2, 2] == ended, said
+    assert all(text.count("\n") <= 1 for text in said)
+    left = {path.name for path in (tmp_path / "speed").iterdir()}
+    assert {".gitignore", project.CONFIGURATION, "benchmarks", "releases.csv", "results"} == left
 
 
 @pytest.mark.parametrize("existed", [True, False])

@@ -7,6 +7,8 @@ import sys
 import warnings
 
 import pytest
+from command import COMMAND
+from frameworks import needed
 
 pytest.importorskip("click", reason="the command needs the `track` extra")
 
@@ -47,6 +49,19 @@ def test_torchs_tools_may_warn_of_anything_else(caplog, monkeypatch):
     exporter.removeHandler(caplog.handler)
     assert [text] == [str(each.message) for each in shown]
     assert ["something is wrong"] == [record.getMessage() for record in caplog.records]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("by", ["compiled", "onnxruntime"])
+def test_a_network_in_int8_is_timed_without_warnings_of_libraries(tmp_path, by):
+    """Standard error stays empty."""
+    for library in ("torch", "torchao" if by == "compiled" else "onnxruntime"):
+        needed(library)
+    asked = ["deepfm", "--batch", "8", "--precision", "int8", "--seconds", "0.2", "--by", by]
+    environ = {**os.environ, "TMPDIR": str(tmp_path)}
+    command = [*COMMAND, "latency", *asked]
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True)
+    assert (0, "") == (done.returncode, done.stderr)
 
 
 def test_openvino_reports_nothing_to_its_makers():
