@@ -94,13 +94,14 @@ def found() -> tuple[Mapping[str, Framework], tuple[str, ...]]:
     return {each.name: each for each in ordered}, tuple(faults)
 
 
-def first_with(family: str) -> str:
-    """Return the first framework with a module of a family's kernels; the first one without any."""
+def with_family(family: str) -> list[str]:
+    """Return the frameworks with a module of a family's kernels, the first one where none has."""
     own = families.found()[0][family].package
-    for name, framework in found()[0].items():
-        if find_spec(f"{framework.package}.{family}") or find_spec(f"{own}.{family}_{name}"):
-            return name
-    return next(iter(found()[0]))
+    return [
+        name
+        for name, framework in found()[0].items()
+        if find_spec(f"{framework.package}.{family}") or find_spec(f"{own}.{family}_{name}")
+    ] or list(found()[0])[:1]
 
 
 def _of_plugin(point: EntryPoint, origin: str, known: Mapping[str, Framework]) -> Framework:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,7 +20,7 @@ from deepbench_ops.commands.options import (
 )
 from deepbench_ops.commands.output import show
 from deepbench_ops.commands.problems import scaled
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems import sizes
 from deepbench_ops.problems.families import size_description, size_types
 from deepbench_ops.problems.ids import problem_of
@@ -245,33 +245,51 @@ def _time(
 
     if framework is not None and release is not None:
         raise DeepbenchError("give --framework or --release, which names its framework, not both")
-    name = framework or frameworks.first_with(problem.family)
-    if name not in NAMES:
-        raise unknown("framework", name, NAMES)
+    names: list[str | None] = [framework]
+    if framework is None and release is None:
+        names = [*frameworks.with_family(problem.family)]
+    if framework is not None and framework not in NAMES:
+        raise unknown("framework", framework, NAMES)
     measure_alone()
     say_settings()
     known = _profile(results)
     count = threads or cores.wanted()
-    launch = _launch(name, release)
-    environ = {
-        **launch.environ,
-        "DEEPBENCH_DEVICE": device,
-        "DEEPBENCH_THREADS": str(count),
-    }
+    environ = {"DEEPBENCH_DEVICE": device, "DEEPBENCH_THREADS": str(count)}
     if known is not None:
         environ[kernel_run.NOMINAL_VARIABLE] = known.for_processes(yardstick.VERSION)
     task = {"family": problem.family, "problem": problem.id, "precision": precision}
     task["operation"] = operation
-    records = [kernel_process.measured(task, environ, launch.python) for _ in range(processes)]
+
+    def measured(name: str | None) -> list[dict[str, Any]]:
+        launch = _launch(name, release)
+        own = {**launch.environ, **environ}
+        return [kernel_process.measured(task, own, launch.python) for _ in range(processes)]
+
+    records = _of_first(names, measured)
     timing = SingleTiming(problem, operation, precision, device, records, known)
     show(form, lambda: _text(timing), timing.as_json)
 
 
-def _launch(framework: str, release: str | None) -> "Launch":
+def _of_first(
+    names: Sequence[str | None], measured: Callable[[str | None], list[dict[str, Any]]]
+) -> list[dict[str, Any]]:
+    """Return the records of the first framework that has the kernel; the first refusal is raised
+    where none has it."""
+    refusals = []
+    for name in names:
+        try:
+            return measured(name)
+        except Unsupported as reason:
+            refusals.append(reason)
+    raise refusals[0]
+
+
+def _launch(framework: str | None, release: str | None) -> "Launch":
     """Return the interpreter and the variables of the measured processes."""
     from deepbench_ops.measure.worker_control import Launch
 
     if release is None:
+        assert framework is not None
         return Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": framework})
     from deepbench_ops.releases import worker_launch
 

@@ -44,7 +44,7 @@ def measured(
             f"the measuring process ended with status {done.returncode}: {last}"
         ) from None
     if "error" in answer:
-        raise DeepbenchError(answer["error"])
+        raise (Unsupported if answer["unsupported"] else DeepbenchError)(answer["error"])
     return answer
 
 
@@ -55,7 +55,7 @@ def main() -> None:
     try:
         answer = _measure(**task)
     except (DeepbenchError, Unsupported) as wrong:
-        answer = {"error": str(wrong)}
+        answer = {"error": str(wrong), "unsupported": isinstance(wrong, Unsupported)}
     messages.write(answers, answer)
 
 

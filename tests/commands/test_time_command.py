@@ -7,6 +7,7 @@ import subprocess
 import click
 import pytest
 from command import COMMAND, deepbench
+from frameworks import needed
 
 from deepbench_ops import problems
 from deepbench_ops.analysis.single_timing import SingleTiming
@@ -14,7 +15,7 @@ from deepbench_ops.backends import frameworks
 from deepbench_ops.commands.time import _text, time
 from deepbench_ops.machine.profile import Figure, Profile
 from deepbench_ops.problems.families import size_description, size_names
-from deepbench_ops.problems.problem_lists import TYPES
+from deepbench_ops.problems.problem_lists import TYPES, named
 
 SIZES = {
     "gemm": ["--m", "96", "--n", "32", "--k", "64", "--b-transposed"],
@@ -175,4 +176,22 @@ def test_a_size_that_is_a_text_of_a_few_shows_them():
     ("family", "framework"), [("gemm", "numpy"), ("model", "torch"), ("quantisation", "torch")]
 )
 def test_the_framework_is_the_first_that_has_the_family(family, framework):
-    assert framework == frameworks.first_with(family)
+    assert framework == frameworks.with_family(family)[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", [name for name in IN_ONE_PROCESS if name != "model"])
+def test_a_listed_problem_of_each_family_is_timed(family, tmp_path):
+    """The smallest one, checked, by the first framework that has the kernel."""
+    needed("torch")
+    kind = TYPES[family]
+    precision = "float32" if "float32" in kind.precisions else kind.precisions[0]
+    listed = named(family).values()
+    smallest = min(listed, key=lambda each: each.bytes_of(precision, kind.operations[0]) or 0)
+    command = [*COMMAND, "time", smallest.id, "--processes", "1", "--format", "json"]
+    environ = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True)
+    assert 0 == done.returncode, done.stderr
+    found = json.loads(done.stdout)
+    assert (family, smallest.id) == (found["family"], found["problem"])
+    assert 0 < found["seconds"]
