@@ -53,7 +53,7 @@ from deepbench_ops.storage import ensemble_rounds, measurements, valid_times
 ROOT = Path(__file__).resolve().parent.parent
 PUBLISHED = "raspberry-pi-3"
 NOT_MEASURED = "replaced by NaN or null"
-"""Damage of a published result that nothing contradicts: asv writes these where there is no time."""
+"""Damage of a published result that nothing contradicts: asv writes these for what has no time."""
 
 RELEASES = 2
 """Number of releases of the measured machine."""
