@@ -76,19 +76,19 @@ format: $(READY)
 noise-comparison: $(READY) $(FRAMEWORKS)
 	@$(BIN)/python bench/round_spread.py
 
-$(READY): pyproject.toml scripts/preflight.sh
-	@sh scripts/preflight.sh "$(PYTHON)"
+$(READY): pyproject.toml scripts/check_prerequisites.sh
+	@sh scripts/check_prerequisites.sh "$(PYTHON)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all]"
 	@touch $@
 
-# What runs whole models: torch, what quantises them, and what runs their ONNX form.
+# Packages for whole models: torch, their quantisation, and the runtime of their ONNX form.
 $(MODELS): $(READY)
 	@$(BIN)/python -m pip install --disable-pip-version-check \
 		torch==2.13.0 onnxruntime onnx onnxscript torchao
 	@touch $@
 
-# What the tests compare with each other; measured releases get environments of their own. Most
+# Frameworks that the tests compare with each other; measured releases get environments of their own. Most
 # modules of the large ones are never imported, and those that are keep their bytecode then.
 $(FRAMEWORKS): $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile \

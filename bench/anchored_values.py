@@ -26,7 +26,7 @@ from pathlib import Path
 from tabulate import tabulate
 
 from deepbench_ops.releases import release_table
-from deepbench_ops.storage import measurements
+from deepbench_ops.storage import measurement_files
 
 ROUNDS = 3
 """Fewest rounds from which a spread is computed."""
@@ -39,11 +39,11 @@ Rounds = dict[str, dict[Kernel, list[tuple[float, float]]]]
 def rounds_of(results: Path, machine: str) -> Rounds:
     """Read the records of all processes."""
     found: Rounds = defaultdict(lambda: defaultdict(list))
-    for path in measurements.paths(results / machine):
-        entries = [e for e in measurements.load(path)[1] if not measurements.is_less(e)]
+    for path in measurement_files.paths(results / machine):
+        entries = [e for e in measurement_files.load(path)[1] if not measurement_files.is_less(e)]
         for entry in sorted(entries, key=lambda entry: entry["started_at"]):
             kernel = entry["benchmark"], " ".join(entry["params"])
-            pair = statistics.median(entry["seconds"]), measurements.level(entry)
+            pair = statistics.median(entry["seconds"]), measurement_files.level(entry)
             found[entry["release"]][kernel].append(pair)
     return found
 

@@ -21,7 +21,7 @@ from deepbench_ops import problems
 from deepbench_ops.backends.families.gemm import GemmInputs
 from deepbench_ops.backends.families.gemm import inputs as gemm_inputs
 from deepbench_ops.measure import kernel_run, threads
-from deepbench_ops.measure.sampling import time_calls
+from deepbench_ops.measure.slice_timing import time_calls
 
 
 def bare_numpy(inputs: GemmInputs, device: str) -> Callable[[], object]:

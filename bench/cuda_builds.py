@@ -13,22 +13,22 @@ import subprocess
 
 from tabulate import tabulate
 
-from deepbench_ops.analysis.ensembles import compare_in_one_state
+from deepbench_ops.analysis.ensemble_verdicts import compare_in_one_state
 from deepbench_ops.analysis.verdict import corrected
 from deepbench_ops.measure import ensemble, worker_control
-from deepbench_ops.measure.task import Task
+from deepbench_ops.measure.kernel_task import KernelTask
 
 CONV = "w28_h28_c128_n8_k128_r3_s3_pad1_1_stride1_1"
 TASKS = (
-    Task("gemm", "m1760_n128_k1760_NN", "float32"),
-    Task("gemm", "m35_n700_k2048_NN", "float32"),
-    Task("gemm", "m3072_n128_k1024_TN", "float32"),
-    Task("gemm", "m1760_n128_k1760_NN", "bfloat16"),
-    Task("conv", CONV, "float32"),
-    Task("conv", CONV, "float32", "backward_weights"),
-    Task("rnn", "lstm_h256_n4_t150", "float32"),
-    Task("sparse_gemm", "m7680_n1_k2560_NN_sparsity0.95", "float32"),
-    Task("sparse_gemm", "m7680_n1500_k2560_NN_sparsity0.95", "float32"),
+    KernelTask("gemm", "m1760_n128_k1760_NN", "float32"),
+    KernelTask("gemm", "m35_n700_k2048_NN", "float32"),
+    KernelTask("gemm", "m3072_n128_k1024_TN", "float32"),
+    KernelTask("gemm", "m1760_n128_k1760_NN", "bfloat16"),
+    KernelTask("conv", CONV, "float32"),
+    KernelTask("conv", CONV, "float32", "backward_weights"),
+    KernelTask("rnn", "lstm_h256_n4_t150", "float32"),
+    KernelTask("sparse_gemm", "m7680_n1_k2560_NN_sparsity0.95", "float32"),
+    KernelTask("sparse_gemm", "m7680_n1500_k2560_NN_sparsity0.95", "float32"),
 )
 BUILD = "import torch; print(torch.__version__)"
 

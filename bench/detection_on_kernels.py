@@ -26,7 +26,7 @@ from tabulate import tabulate
 
 from deepbench_ops.analysis.verdict import Verdict, compare_pairs
 from deepbench_ops.measure import ensemble, worker_control
-from deepbench_ops.measure.task import Task
+from deepbench_ops.measure.kernel_task import KernelTask
 from deepbench_ops.problems.gemm import Gemm
 
 SLOWED = str(Path(__file__).with_name("worker_with_extra_work.py"))
@@ -74,7 +74,7 @@ def cases(
     other = plain
     if extra:
         other = worker_control.Launch(sys.executable, {**environ, "EXTRA": str(extra)}, (SLOWED,))
-    tasks = [Task("gemm", problem, "float32") for problem in problems]
+    tasks = [KernelTask("gemm", problem, "float32") for problem in problems]
     for _ in range(repeats):
         sides = {"plain": plain, "other": other}
         for task, found in ensemble.run_rounds(sides, tasks, rounds).items():

@@ -28,9 +28,9 @@ import numpy as np
 from detection_simulation import markdown, put
 from verdict_simulation import ERROR, UNBOUNDED, Found, Row, part
 
-from deepbench_ops.analysis import ensembles
+from deepbench_ops.analysis import ensemble_verdicts
 from deepbench_ops.measure import release_blocks
-from deepbench_ops.measure.ensemble_round import Round
+from deepbench_ops.measure.kernel_round import Round
 from deepbench_ops.statistics import median_polish
 from deepbench_ops.statistics.common_level import common_levels
 from deepbench_ops.statistics.robust_interval import FEWEST, locate
@@ -224,7 +224,7 @@ def settled_share(stopped: Answers) -> float:
 
 
 def relative(low: np.ndarray, middle: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return relative half-widths, defined as in `analysis.ensembles.half_width`."""
+    """Return relative half-widths, defined as in `analysis.ensemble_verdicts.half_width`."""
     return np.asarray(np.maximum(np.expm1(high - middle), -np.expm1(low - middle)))
 
 
@@ -322,7 +322,7 @@ def causes_table(trials: int, seed: int) -> Iterator[Row]:
 def judged_twice(kind: Kind, seed: int, rounds: int = 10) -> tuple[np.ndarray, np.ndarray]:
     """Return the logarithms of low, ratio and high of each release, computed twice.
 
-    `analysis.ensembles` and this script compute them from the same rounds.
+    `analysis.ensemble_verdicts` and this script compute them from the same rounds.
     """
     levels, variances = simulated(kind, np.random.default_rng(seed), 1, rounds)
     random, taken = np.random.default_rng(seed), []
@@ -336,7 +336,7 @@ def judged_twice(kind: Kind, seed: int, rounds: int = 10) -> tuple[np.ndarray, n
     low, high = found.location.interval(ERROR)
     theirs, ours = [], []
     for index in range(RELEASES - 1):
-        verdict = ensembles.compare(taken, NAMES[ANCHOR], NAMES[index])
+        verdict = ensemble_verdicts.compare(taken, NAMES[ANCHOR], NAMES[index])
         theirs.append(np.log([verdict.low, verdict.ratio, verdict.high]))
         ours.append([low[0, index], found.median[0, index], high[0, index]])
     return np.array(theirs), np.array(ours)

@@ -38,17 +38,17 @@ from file_damage import damage
 from fuzzed_commands import MEASURED, Hang, Times, exported, imported, limited, publish, run
 from tabulate import tabulate
 
-from deepbench_ops.asv_adapter import config, machine_entry
+from deepbench_ops.asv_adapter import configuration_check, machine_entry
 from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, RunJournal
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.fleet import job_folder, plan
+from deepbench_ops.fleet import job_folder, job_plan
 from deepbench_ops.fleet.job_folder import Outcome as JobOutcome
-from deepbench_ops.measure import ensemble, ensemble_record
-from deepbench_ops.measure.ensemble_round import Round
-from deepbench_ops.measure.ensemble_store import EnsembleStore
-from deepbench_ops.measure.task import Task
+from deepbench_ops.measure import ensemble, kernel_round_json
+from deepbench_ops.measure.kernel_round import Round
+from deepbench_ops.measure.kernel_task import KernelTask
+from deepbench_ops.measure.round_store import RoundStore
 from deepbench_ops.pages import page_process
-from deepbench_ops.storage import ensemble_rounds, measurements, valid_times
+from deepbench_ops.storage import ensemble_round_files, measurement_files, stored_time_checks
 
 ROOT = Path(__file__).resolve().parent.parent
 PUBLISHED = "raspberry-pi-3"
@@ -139,7 +139,7 @@ def build(folder: Path) -> dict[str, Times]:
         shutil.copytree(ROOT / "results" / machine, results / machine)
     for path in sorted((results / MEASURED).glob("*-release-*.json"))[RELEASES:]:
         path.unlink()
-        measurements.file_of(path).unlink()
+        measurement_files.file_of(path).unlink()
     runs = (ROOT / "results" / "xeon-amx-2core" / "model_runs.jsonl").read_text()
     (results / MEASURED / "model_runs.jsonl").write_text("".join(runs.splitlines(True)[:3]))
     listed = json.loads((ROOT / "results" / "benchmarks.json").read_text())
@@ -147,7 +147,7 @@ def build(folder: Path) -> dict[str, Times]:
     (results / "benchmarks.json").write_text(json.dumps(kept))
     table = (ROOT / "deepbench_ops" / "releases" / "releases.csv").read_text()
     (folder / "releases.csv").write_text(table)
-    own = config.load(ROOT / "asv.conf.json") | {"repo": "releases.csv"}
+    own = configuration_check.load(ROOT / "asv.conf.json") | {"repo": "releases.csv"}
     (folder / "asv.conf.json").write_text(json.dumps(own, indent=1))
     (folder / "sent").mkdir()
     for form in ("csv", "json", "parquet"):
@@ -155,7 +155,7 @@ def build(folder: Path) -> dict[str, Times]:
     run("export", "sent/all.xlsx", "--machine", MEASURED, "--set", SET, within=folder)
     run("submit", "sent/sent.json", "--machine", MEASURED, within=folder)
     (folder / "sent" / "gemm.log").write_text(LOG)
-    rounds = ensemble_rounds.path_of(folder / "results" / MEASURED, "numpy")
+    rounds = ensemble_round_files.path_of(folder / "results" / MEASURED, "numpy")
     rounds.parent.mkdir()
     shutil.copy(ROOT / "results" / "epyc-9004-2core" / "ensembles" / rounds.name, rounds)
     _write_journals(folder)
@@ -166,7 +166,10 @@ def build(folder: Path) -> dict[str, Times]:
     with patch.object(page_process, "FORKS", False):
         publish(folder)  # here: processes of later publishings find all lists and templates read
     shutil.rmtree(folder / "html")
-    sound = {"results": exported(folder), "ensemble rounds": times_of(ensemble_record.load(rounds))}
+    sound = {
+        "results": exported(folder),
+        "ensemble rounds": times_of(kernel_round_json.load(rounds)),
+    }
     sound |= dict.fromkeys(("store", "checksums of the store"), exported(folder, results=STORED))
     for name, read in JOURNALS.items():
         sound[name] = read(KINDS[name].path(folder))
@@ -180,7 +183,7 @@ def build(folder: Path) -> dict[str, Times]:
 def _write_journals(folder: Path) -> None:
     """Write the files of interrupted measurements: a journal of points, and one of rounds."""
     run = RunJournal(folder / ".asv" / "unfinished", {})
-    store = EnsembleStore(folder / ".asv" / "history" / "numpy.jsonl", NAMES)
+    store = RoundStore(folder / ".asv" / "history" / "numpy.jsonl", NAMES)
     for number, n in enumerate((16, 32, 64, 128)):
         problem, seconds = f"m1760_n{n}_k1760_NN", [1e-3 * (n + part) for part in range(4)]
         point = (BENCHMARKS[0], (problem, "float32"))
@@ -191,7 +194,7 @@ def _write_journals(folder: Path) -> None:
         sweeps = [dict.fromkeys(NAMES, each) for each in seconds]
         taken = Round(sweeps, id=f"1-{number}", anchor=NAMES[0], started_at=1e9 + n)
         taken.conditions, taken.latencies = ensemble.conditions(), [250.0, 251.0]
-        store.add(Task("gemm", problem, "float32"), taken)
+        store.add(KernelTask("gemm", problem, "float32"), taken)
 
 
 def _write_store(folder: Path) -> None:
@@ -205,7 +208,7 @@ def _write_fleet(folder: Path) -> None:
     """Write a plan of jobs, the first ended."""
     run("fleet", "plan", "--framework", "numpy", "--job-hours", "0.1", within=folder)
     path = folder / "fleet" / "plan.json"
-    first = next(job_folder.folders(plan.read(path), path))
+    first = next(job_folder.folders(job_plan.read(path), path))
     first.end(JobOutcome(True, "node-1", 12.5))
 
 
@@ -315,7 +318,7 @@ def judged(kind: Kind, world: Path, path: Path, what: str, sound: Times) -> Outc
 
 def _configured(path: Path) -> bool:
     try:
-        config.load(path)
+        configuration_check.load(path)
     except DeepbenchError:
         return False
     run("release", "list", within=path.parent)
@@ -337,7 +340,7 @@ def _judge_results(found: Outcome, world: Path, what: str, sound: Times) -> None
         run("submit", "again.json", "--machine", MEASURED, within=world)
     for graph in (world / "html" / "graphs").rglob("*.json"):
         for value in numbers(json.loads(graph.read_text()), graph.name == "summary.json"):
-            if not valid_times.is_time(value) and value is not None:
+            if not stored_time_checks.is_time(value) and value is not None:
                 found.wrong.append(f"{value!r} in {graph.name}")
     lines = [line for line in lines if "no release of the release table" not in line]
     if status == 0 and lines:
@@ -364,7 +367,7 @@ def _judge_rounds(found: Outcome, world: Path, path: Path, what: str, sound: Tim
     said = run("verdict", "--machine", MEASURED, within=world)[2]
     status, lines = publish(world)
     try:
-        accepted = times_of(ensemble_record.load(path))
+        accepted = times_of(kernel_round_json.load(path))
     except DeepbenchError:
         found.refused = True
         if path.name not in said or status == 0 or not any(path.name in line for line in lines):
@@ -376,7 +379,7 @@ def _judge_rounds(found: Outcome, world: Path, path: Path, what: str, sound: Tim
         found.lost.append(f"{len(missing)} times of rounds")
 
 
-def times_of(rounds: Mapping[Task, Iterable[Round]]) -> Times:
+def times_of(rounds: Mapping[KernelTask, Iterable[Round]]) -> Times:
     """Return the seconds of each sweep and of the yardstick, by kernel, round and release."""
     found: Times = {}
     for task, several in rounds.items():
@@ -399,7 +402,7 @@ def points_of(path: Path) -> Times:
 
 def rounds_of(path: Path) -> Times:
     """Return the times that a history reads from its journal."""
-    rounds = EnsembleStore(path, NAMES).rounds
+    rounds = RoundStore(path, NAMES).rounds
     return times_of({task: several.values() for task, several in rounds.items()})
 
 
@@ -417,7 +420,7 @@ def compare(found: Outcome, accepted: Times, sound: Times, what: str) -> None:
     for key, seconds in accepted.items():
         if seconds == sound.get(key):
             continue
-        if what.startswith("flipped") and valid_times.is_time(seconds):
+        if what.startswith("flipped") and stored_time_checks.is_time(seconds):
             found.plausible += 1
         else:
             found.wrong.append(f"{key}: {seconds!r}, not {sound.get(key)!r}")

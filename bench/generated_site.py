@@ -24,10 +24,10 @@ import numpy as np
 import orjson
 from asv.results import get_filename
 
-from deepbench_ops.machine import profile
-from deepbench_ops.machine.profile import Figure, Profile
+from deepbench_ops.machine import machine_profile
+from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.problems.benchmark_names import BENCHMARK
-from deepbench_ops.problems.ids import problem_of
+from deepbench_ops.problems.problem_ids import problem_of
 from deepbench_ops.releases.release_table import COLUMNS, Release
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -165,7 +165,9 @@ def write_machine(
     figures = {"cpu": {"float32": Figure(peak, "FLOP/s", "measured: generated")}}
     moved = {"cpu": Figure(bandwidth, "bytes/s", "measured: generated")}
     facts = {"kernel": "6.1"}
-    profile.write(results, Profile(name, "2026-01-01", facts, peaks=figures, bandwidth=moved))
+    machine_profile.write(
+        results, Profile(name, "2026-01-01", facts, peaks=figures, bandwidth=moved)
+    )
     random = np.random.default_rng(int(name.rpartition("-")[2]))
     levels = {
         framework: [

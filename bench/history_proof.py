@@ -27,11 +27,11 @@ from proof_rounds import LONGEST, Budget, Rounds, count_states, kernels, neighbo
 from tabulate import tabulate
 
 from deepbench_ops import project
-from deepbench_ops.analysis.ensembles import compare, half_width
+from deepbench_ops.analysis.ensemble_verdicts import compare, half_width
 from deepbench_ops.analysis.verdict import Verdict
-from deepbench_ops.measure import ensemble_record, round_states
-from deepbench_ops.measure.ensemble_round import Round
-from deepbench_ops.measure.task import Task
+from deepbench_ops.measure import kernel_round_json, round_states
+from deepbench_ops.measure.kernel_round import Round
+from deepbench_ops.measure.kernel_task import KernelTask
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import release_table, table_location, worker_launch
 from deepbench_ops.releases.release_table import Release
@@ -53,7 +53,7 @@ def same(arguments: argparse.Namespace) -> None:
     found = release(arguments.release)
     folder = project.environments().parent / "proof"
     sides = {name: worker_launch.launch(found, folder / name, say) for name in ("first", "second")}
-    tasks = kernels(sides["first"], kept(arguments, "kernels"), arguments.kernels, 0.0)
+    tasks = kernels(sides["first"], part_file(arguments, "kernels"), arguments.kernels, 0.0)
     rounds = measured(arguments, sides, tasks, range(arguments.rounds))
     verdicts = {
         task: compare(rounds.selected(task, range(arguments.rounds)), *sides)
@@ -82,7 +82,7 @@ def extra(arguments: argparse.Namespace) -> None:
     for share in EXTRAS:
         environ = {**plain.environ, "EXTRA": str(share)}
         sides[f"{share:.0%}"] = Launch(plain.python, environ, (SLOWED,))
-    path = kept(arguments, "kernels")
+    path = part_file(arguments, "kernels")
     tasks = kernels(plain, path, arguments.kernels, SHORTEST_SLOWED)
     trials = math.ceil(arguments.trials / max(1, len(tasks)))
     rounds = measured(arguments, sides, tasks, range(trials * arguments.rounds))
@@ -120,7 +120,7 @@ def extra_row(name: str, verdicts: Sequence[Verdict]) -> dict[str, str]:
 
 def again(arguments: argparse.Namespace) -> None:
     """Compare the ratios of two measurements of one history, from files of rounds."""
-    parts = [ensemble_record.load(path) for path in arguments.files]
+    parts = [kernel_round_json.load(path) for path in arguments.files]
     if not all(parts):
         raise SystemExit("no rounds of this version in one of the files")
     if len(parts) == 1:
@@ -152,7 +152,7 @@ def again(arguments: argparse.Namespace) -> None:
     )
 
 
-def halves(rounds: Mapping[Task, list[Round]]) -> list[dict[Task, list[Round]]]:
+def halves(rounds: Mapping[KernelTask, list[Round]]) -> list[dict[KernelTask, list[Round]]]:
     """Return the rounds before and after the longest pause."""
     times = sorted(each.started_at for mine in rounds.values() for each in mine)
     if len(times) < 2:
@@ -163,8 +163,8 @@ def halves(rounds: Mapping[Task, list[Round]]) -> list[dict[Task, list[Round]]]:
             "no pause of half an hour in this file: one measurement, or name two files"
         )
     say(f"one file: parted at a pause of {(times[pause] - times[pause - 1]) / 3600:.1f} h")
-    early: dict[Task, list[Round]] = {}
-    late: dict[Task, list[Round]] = {}
+    early: dict[KernelTask, list[Round]] = {}
+    late: dict[KernelTask, list[Round]] = {}
     for task, mine in rounds.items():
         for each in mine:
             (early if each.started_at < times[pause] else late).setdefault(task, []).append(each)
@@ -189,7 +189,7 @@ def distance(one: Verdict, other: Verdict) -> tuple[float, float]:
 
 
 def again_row(
-    task: Task, name: str, state: str, verdicts: Sequence[Verdict], apart: float, reach: float
+    task: KernelTask, name: str, state: str, verdicts: Sequence[Verdict], apart: float, reach: float
 ) -> dict[str, str]:
     """Return the row of one ratio."""
     first, second = (f"{each.ratio:.4f} ({each.low:.4f} .. {each.high:.4f})" for each in verdicts)
@@ -209,8 +209,8 @@ def with_neighbour(arguments: argparse.Namespace) -> None:
     releases = [release(name) for name in arguments.releases]
     sides = {one.name: worker_launch.launch(one, None, say) for one in releases}
     last = releases[-1].name
-    tasks = kernels(sides[last], kept(arguments, "kernels"), arguments.kernels, 0.0)
-    rounds, budget = Rounds(kept(arguments, "rounds")), Budget(arguments.budget)
+    tasks = kernels(sides[last], part_file(arguments, "kernels"), arguments.kernels, 0.0)
+    rounds, budget = Rounds(part_file(arguments, "rounds")), Budget(arguments.budget)
     for number in range(2 * arguments.rounds):
         if number % 2:
             with neighbour(number):
@@ -310,7 +310,7 @@ def release(name: str) -> Release:
     return release_table.find(name, table_location.measurable(project.results()))
 
 
-def kept(arguments: argparse.Namespace, what: str) -> Path:
+def part_file(arguments: argparse.Namespace, what: str) -> Path:
     """Return the file of a part's kernels or rounds, which depends on releases and limits."""
     releases = getattr(arguments, "releases", None) or [arguments.release]
     name = f"{arguments.part}-{'-'.join(releases)}-{arguments.kernels}-{what}"
@@ -320,11 +320,11 @@ def kept(arguments: argparse.Namespace, what: str) -> Path:
 def measured(
     arguments: argparse.Namespace,
     sides: Mapping[str, Launch],
-    tasks: Sequence[Task],
+    tasks: Sequence[KernelTask],
     numbers: Sequence[int],
 ) -> Rounds:
     """Return the rounds of a part, after measuring missing ones within the budget."""
-    rounds, budget = Rounds(kept(arguments, "rounds")), Budget(arguments.budget)
+    rounds, budget = Rounds(part_file(arguments, "rounds")), Budget(arguments.budget)
     for number in numbers:
         if not rounds.measure(sides, tasks, number, budget):
             say("the budget is spent: the same command goes on")
@@ -333,17 +333,19 @@ def measured(
     return rounds
 
 
-def complete(rounds: Rounds, tasks: Sequence[Task], numbers: Sequence[int]) -> list[Task]:
+def complete(
+    rounds: Rounds, tasks: Sequence[KernelTask], numbers: Sequence[int]
+) -> list[KernelTask]:
     """Return the kernels for which all of these rounds are measured."""
     return [task for task in tasks if len(rounds.of(task, numbers)) == len(numbers)]
 
 
-def named(task: Task) -> dict[str, str]:
+def named(task: KernelTask) -> dict[str, str]:
     """Return the first columns of a kernel's row."""
     return {"kernel": f"{task.family} {task.operation} {task.problem}"}
 
 
-def row(task: Task, verdict: Verdict) -> dict[str, str]:
+def row(task: KernelTask, verdict: Verdict) -> dict[str, str]:
     """Return the row of a kernel of a release against itself."""
     return {
         **named(task),

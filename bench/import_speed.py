@@ -8,13 +8,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from deepbench_ops.exchange import publication_filing, workbook_values
+from deepbench_ops.exchange import published_result_filing, workbook_values
 
 
 def seconds(paths: list[Path], results: Path) -> float:
     """Import the workbooks; return the seconds that it takes."""
     started = time.perf_counter()
-    publication_filing.file(
+    published_result_filing.file(
         results, [one for path in paths for one in workbook_values.read(path)], list_days=len
     )
     return time.perf_counter() - started

@@ -1,4 +1,4 @@
-"""How far networks of their published size are off in int8, and whether all of them can run in it.
+"""Errors of networks of their published size in int8, and the networks that cannot run in it.
 
     nice python bench/int8_whole_networks.py [--by compiled] [--write FILE] [NETWORK ...]
 

@@ -63,7 +63,7 @@ def tried(project: HistoryProject, stop: int, name: str, seconds: float) -> Coun
         found["endings"] += not (process.returncode == 130 and one_line)
     found["endings"] += "Traceback" in said
     found["processes left"] += not processes.eventually_gone(project.mark)
-    for pid in processes.living(project.mark):
+    for pid in processes.marked_pids(project.mark):
         os.kill(pid, signal.SIGKILL)
     measured, values = project.measured(), project.samples()
     kept = {*project.filed(), *project.journal()}

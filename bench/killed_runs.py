@@ -40,7 +40,7 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 import processes  # noqa: E402
 import wheelhouse  # noqa: E402
 
-from deepbench_ops.storage import measurements  # noqa: E402
+from deepbench_ops.storage import measurement_files  # noqa: E402
 
 RELEASES = """framework,version,date,pins,on_request,index
 numpy,1.0.0,2020-01-01,,no,
@@ -157,7 +157,7 @@ class Suite:
                 process.kill()
                 said = b""
         if not processes.eventually_gone(self.mark, seconds=15.0):
-            for left in processes.living(self.mark):
+            for left in processes.marked_pids(self.mark):
                 self.processes_left += 1
                 os.kill(left, signal.SIGKILL)
         if process.returncode not in (0, -signal.SIGKILL) or b"Traceback" in said:
@@ -249,8 +249,8 @@ def _result(path: Path) -> dict[str, list[float]]:
 
 def _raw(path: Path) -> dict[str, list[Seconds]]:
     found: dict[str, list[Seconds]] = {}
-    records = measurements.file_of(path)
-    for line in measurements.content(records).splitlines() if records.exists() else []:
+    records = measurement_files.file_of(path)
+    for line in measurement_files.content(records).splitlines() if records.exists() else []:
         entry = json.loads(line)
         if "seconds" in entry:
             found.setdefault(entry["params"][0], []).append(tuple(entry["seconds"]))

@@ -12,8 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.model import Model
+from deepbench_ops.problems.problem_ids import problem_of
 
 NETWORKS = ("mobilenet_v2_b32", "resnet50_b16", "densenet101_b8", "bert_128_b8", "wide_deep_b1200")
 
@@ -44,7 +44,7 @@ def _taken(name: str, operation: str, device: str) -> tuple[float, float]:
     """Return the estimated bytes, and the largest number of bytes taken."""
     import torch
 
-    from deepbench_ops.backends import check
+    from deepbench_ops.backends import output_check
     from deepbench_ops.backends.torch_backend.backend import TorchBackend
 
     backend, problem = TorchBackend(device), problem_of("model", name)
@@ -57,7 +57,7 @@ def _taken(name: str, operation: str, device: str) -> tuple[float, float]:
     for _ in range(2):
         kernel.reset()
         kernel.run()
-    check.verify_output(kernel, run=False)
+    output_check.verify_output(kernel, run=False)
     if device == "cuda":
         return needed, torch.cuda.max_memory_allocated()
     return needed, _resident("VmHWM:") - before

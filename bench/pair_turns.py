@@ -20,7 +20,7 @@ from unittest.mock import patch
 from tabulate import tabulate
 
 from deepbench_ops.measure import ensemble, worker_control, worker_turns
-from deepbench_ops.measure.task import Task
+from deepbench_ops.measure.kernel_task import KernelTask
 
 PROBLEMS = (
     "m35_n700_k2048_NN",
@@ -45,7 +45,7 @@ Taken = tuple[float, float, float]
 
 def one_round(launch: worker_control.Launch, way: str, number: int) -> dict[str, Taken]:
     """Return the figures of each product in one round measured in a way."""
-    tasks = [Task("gemm", problem, "float32") for problem in PROBLEMS]
+    tasks = [KernelTask("gemm", problem, "float32") for problem in PROBLEMS]
     turn, slice_seconds, sweeps = WAYS[way]
     found, began = {}, time.monotonic()
     launches = dict.fromkeys(SIDES, launch)

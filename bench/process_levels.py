@@ -31,7 +31,7 @@ from pathlib import Path
 from tabulate import tabulate
 
 from deepbench_ops.measure import core_latency, kernel_run, threads
-from deepbench_ops.measure.sampling import time_calls
+from deepbench_ops.measure.slice_timing import time_calls
 
 NO_RANDOM_ADDRESSES, NO_HUGE_PAGES = 0x0040000, 41
 """ADDR_NO_RANDOMIZE of personality(2), PR_SET_THP_DISABLE of prctl(2)."""

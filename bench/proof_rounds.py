@@ -19,15 +19,15 @@ from pathlib import Path
 
 import numpy as np
 
-from deepbench_ops import lifetime
+from deepbench_ops import process_lifetime
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import ensemble, ensemble_record, round_states, threads
-from deepbench_ops.measure.ensemble_round import Round
-from deepbench_ops.measure.task import Task
+from deepbench_ops.measure import ensemble, kernel_round_json, round_states, threads
+from deepbench_ops.measure.kernel_round import Round
+from deepbench_ops.measure.kernel_task import KernelTask
 from deepbench_ops.measure.worker_control import Launch, LiveWorker
 from deepbench_ops.problems import FAMILIES
 from deepbench_ops.problems.selections import operations, select
-from deepbench_ops.storage import atomic, ensemble_rounds, json_lines
+from deepbench_ops.storage import atomic_write, ensemble_round_files, json_lines
 
 LONGEST = 0.3
 """Longest call of a kernel, in seconds; longer ones are left out."""
@@ -56,19 +56,19 @@ class Rounds:
     """Rounds of kernels in a file, by kernel and number."""
 
     path: Path
-    found: dict[Task, dict[int, Round]] = field(default_factory=dict)
+    found: dict[KernelTask, dict[int, Round]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for entry in json_lines.read(self.path):
-            task = Task(*ensemble_rounds.kernel_of(entry))
-            self.found.setdefault(task, {})[entry["number"]] = ensemble_record.round_of(entry, {})
+            task = KernelTask(*ensemble_round_files.kernel_of(entry))
+            self.found.setdefault(task, {})[entry["number"]] = kernel_round_json.round_of(entry, {})
 
-    def of(self, task: Task, numbers: Sequence[int]) -> list[Round]:
+    def of(self, task: KernelTask, numbers: Sequence[int]) -> list[Round]:
         """Return the measured rounds of a kernel among these numbers."""
         mine = self.found.get(task, {})
         return [mine[number] for number in numbers if number in mine]
 
-    def selected(self, task: Task, numbers: Sequence[int]) -> list[Round]:
+    def selected(self, task: KernelTask, numbers: Sequence[int]) -> list[Round]:
         """Return the rounds among these numbers in the most frequent state of the machine."""
         return round_states.select(self.of(task, numbers)).rounds
 
@@ -77,7 +77,11 @@ class Rounds:
         round_states.derive([each for mine in self.found.values() for each in mine.values()])
 
     def measure(
-        self, launches: Mapping[str, Launch], tasks: Sequence[Task], number: int, budget: Budget
+        self,
+        launches: Mapping[str, Launch],
+        tasks: Sequence[KernelTask],
+        number: int,
+        budget: Budget,
     ) -> bool:
         """Measure the missing kernels of a round; return whether the round is complete now."""
         missing = [task for task in tasks if number not in self.found.get(task, {})]
@@ -89,7 +93,7 @@ class Rounds:
         with closing(ensemble.run_round(launches, missing, number)) as measured:
             for task, taken in measured:
                 self.found.setdefault(task, {})[number] = taken
-                _, entry = ensemble_record.entry_of(task, taken)
+                _, entry = kernel_round_json.entry_of(task, taken)
                 json_lines.append(self.path, [{**entry, "number": number}])
                 if budget.is_spent:
                     break
@@ -108,15 +112,15 @@ def count_states(rounds: Sequence[Round]) -> str:
     return ", ".join(f"{number} {name}" for name, number in counts.most_common())
 
 
-def kernels(launch: Launch, path: Path, count: int, shortest: float) -> list[Task]:
+def kernels(launch: Launch, path: Path, count: int, shortest: float) -> list[KernelTask]:
     """Return headline kernels of all families whose calls take between `shortest` and LONGEST.
 
     They are found with one process of a release, and stored in a file for later calls. Families and
     their operations take turns.
     """
     if path.exists():
-        return [Task(**each) for each in json.loads(path.read_text())]
-    found: list[Task] = []
+        return [KernelTask(**each) for each in json.loads(path.read_text())]
+    found: list[KernelTask] = []
     worker = LiveWorker(launch, cores())
     try:
         for task in _candidates():
@@ -131,25 +135,25 @@ def kernels(launch: Launch, path: Path, count: int, shortest: float) -> list[Tas
     finally:
         worker.close()
     path.parent.mkdir(parents=True, exist_ok=True)
-    atomic.write_text(path, json.dumps([asdict(task) for task in found], indent=1) + "\n")
+    atomic_write.write_text(path, json.dumps([asdict(task) for task in found], indent=1) + "\n")
     return found
 
 
-def _candidates() -> Iterator[Task]:
+def _candidates() -> Iterator[KernelTask]:
     """Yield the headline kernels in float32 that run in one process, operations in turns."""
-    lists: dict[tuple[str, str], list[Task]] = {}
+    lists: dict[tuple[str, str], list[KernelTask]] = {}
     for family in FAMILIES:
         for member in select("headline", family):
             problem = member.problem
             if not problem.ranks and "float32" in problem.precisions:
                 for operation in operations(problem):
-                    task = Task(family, problem.id, "float32", operation)
+                    task = KernelTask(family, problem.id, "float32", operation)
                     lists.setdefault((family, operation), []).append(task)
     for several in zip_longest(*(dict.fromkeys(each) for each in lists.values())):
         yield from (task for task in several if task is not None)
 
 
-def _call(worker: LiveWorker, task: Task) -> float | None:
+def _call(worker: LiveWorker, task: KernelTask) -> float | None:
     """Return the seconds of a call; None if the release has no such kernel."""
     try:
         return worker.ask(do="prepare", **asdict(task))["seconds"]
@@ -166,7 +170,7 @@ def cores() -> set[int]:
 def neighbour(seed: int) -> Iterator[None]:
     """Keep the last core of the workers busy, half of the time, while the block runs."""
     program = [sys.executable, str(Path(__file__)), str(max(cores())), str(seed)]
-    process = subprocess.Popen(lifetime.bound(program))
+    process = subprocess.Popen(process_lifetime.bound(program))
     try:
         yield
     finally:

@@ -166,7 +166,7 @@ def publish(way: str, folder: Path) -> None:
     from asv.commands.publish import Publish
     from asv.config import Config
 
-    from deepbench_ops.asv_adapter.repo import ReleaseRepo
+    from deepbench_ops.asv_adapter.release_repository import ReleaseRepo
 
     if way != PLAIN:
         from deepbench_ops.asv_adapter import plugin

@@ -26,8 +26,8 @@ from pathlib import Path
 from tabulate import tabulate
 
 from deepbench_ops.measure import ensemble, kernel_run, threads, worker_control, yardstick
-from deepbench_ops.measure.sampling import Policy, measure
-from deepbench_ops.measure.task import Task
+from deepbench_ops.measure.kernel_task import KernelTask
+from deepbench_ops.measure.slice_timing import Policy, measure
 
 PROBLEMS = (
     "m35_n700_k2048_NN",
@@ -106,7 +106,7 @@ def main() -> None:
     os.environ["DEEPBENCH_DEVICE"] = arguments.device  # for the processes that are started
     singles = rounds_of(arguments.framework, arguments.device, problems, arguments.rounds)
     launch = worker_control.Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": arguments.framework})
-    tasks = [Task("gemm", problem, "float32") for problem in problems]
+    tasks = [KernelTask("gemm", problem, "float32") for problem in problems]
     sides = {"first": launch, "second": launch}
     together = ensemble.run_rounds(sides, tasks, arguments.rounds)
 

@@ -23,9 +23,9 @@ from statistics import fmean, median, quantiles
 from round_spread import PROBLEMS
 from tabulate import tabulate
 
-from deepbench_ops.machine import profile
+from deepbench_ops.machine import machine_profile
 from deepbench_ops.measure import kernel_run, threads, yardstick
-from deepbench_ops.measure.sampling import Measurement, Policy, measure
+from deepbench_ops.measure.slice_timing import Measurement, Policy, measure
 
 POLICIES = {
     "as it is": Policy(),
@@ -91,7 +91,7 @@ def main() -> None:
     parser.add_argument("--framework", default="torch")
     parser.add_argument("--processes", type=int, default=12)
     asked = parser.parse_args()
-    known = profile.read(asked.results, asked.machine)
+    known = machine_profile.read(asked.results, asked.machine)
     count = threads.wanted()
     nominal = known.nominal(count, yardstick.VERSION) if known else {}
     if not nominal:

@@ -31,9 +31,9 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 import workbooks  # noqa: E402
 
 from deepbench_ops.analysis.parquet_store import Store  # noqa: E402
-from deepbench_ops.fleet import plan  # noqa: E402
+from deepbench_ops.fleet import job_plan  # noqa: E402
 from deepbench_ops.releases import release_table  # noqa: E402
-from deepbench_ops.storage import ensemble_rounds  # noqa: E402
+from deepbench_ops.storage import ensemble_round_files  # noqa: E402
 
 HEADER = "framework,version,date,pins,on_request,index\n"
 CONF = {
@@ -179,11 +179,11 @@ def _exported(folder: Path, number: int) -> bool:
 def _add_round(folder: Path, number: int) -> list[str]:
     program = (
         "import sys; from pathlib import Path\n"
-        "from deepbench_ops.measure.ensemble_round import Round\n"
-        "from deepbench_ops.measure.ensemble_store import EnsembleStore\n"
-        "from deepbench_ops.measure.task import Task\n"
-        "task = Task('gemm', 'm35_n8457_k1760_NN', 'float32')\n"
-        "store = EnsembleStore(Path('.asv/confirm/a..b.jsonl'), ('a', 'b'))\n"
+        "from deepbench_ops.measure.kernel_round import Round\n"
+        "from deepbench_ops.measure.round_store import RoundStore\n"
+        "from deepbench_ops.measure.kernel_task import KernelTask\n"
+        "task = KernelTask('gemm', 'm35_n8457_k1760_NN', 'float32')\n"
+        "store = RoundStore(Path('.asv/confirm/a..b.jsonl'), ('a', 'b'))\n"
         "store.add(task, Round([{'a': 1.0, 'b': 1.1}] * 20, id=f'0-{sys.argv[1]}', anchor='b'))"
     )
     return ["-c", program, str(number)]
@@ -197,12 +197,12 @@ def _round_added(folder: Path, number: int) -> bool:
 def _file_round(folder: Path, number: int) -> list[str]:
     program = (
         "import sys; from pathlib import Path\n"
-        "from deepbench_ops.measure.ensemble_round import Round\n"
-        "from deepbench_ops.measure.ensemble_store import EnsembleStore\n"
-        "from deepbench_ops.measure.task import Task\n"
-        "task = Task('gemm', 'm35_n8457_k1760_NN', 'float32')\n"
+        "from deepbench_ops.measure.kernel_round import Round\n"
+        "from deepbench_ops.measure.round_store import RoundStore\n"
+        "from deepbench_ops.measure.kernel_task import KernelTask\n"
+        "task = KernelTask('gemm', 'm35_n8457_k1760_NN', 'float32')\n"
         "filed = Path('results/card/ensembles/numpy.jsonl.gz')\n"
-        "store = EnsembleStore(Path(f'.asv/history/{sys.argv[1]}.jsonl'), ('a', 'b'), filed)\n"
+        "store = RoundStore(Path(f'.asv/history/{sys.argv[1]}.jsonl'), ('a', 'b'), filed)\n"
         "store.add(task, Round([{'a': 1.0, 'b': 1.1}] * 20, id=f'0-{sys.argv[1]}', anchor='b'))\n"
         "store.file(); store.forget()"
     )
@@ -210,7 +210,7 @@ def _file_round(folder: Path, number: int) -> list[str]:
 
 
 def _round_filed(folder: Path, number: int) -> bool:
-    stored = ensemble_rounds.load(folder / "results/card/ensembles/numpy.jsonl.gz")
+    stored = ensemble_round_files.load(folder / "results/card/ensembles/numpy.jsonl.gz")
     return any(entry["round"] == f"0-{number}" for entry in stored.entries)
 
 
@@ -249,7 +249,7 @@ def _plan(folder: Path, number: int) -> list[str]:
 
 
 def _planned(folder: Path, number: int) -> bool:
-    return bool(plan.read(folder / "fleet" / "plan.json").jobs)
+    return bool(job_plan.read(folder / "fleet" / "plan.json").jobs)
 
 
 def _begin(folder: Path, number: int) -> list[str]:

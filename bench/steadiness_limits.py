@@ -31,7 +31,7 @@ from deepbench_ops.machine.impossible_times import Roofs
 from deepbench_ops.machine.steadiness import SCALING, SteadinessJudge, agreement, kind, reason
 from deepbench_ops.releases import table_location
 from deepbench_ops.statistics.spread import scaled_mad
-from deepbench_ops.storage.measurements import Record, level
+from deepbench_ops.storage.measurement_files import Record, level
 
 READINGS = (0, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.25, 1.3, 1.5, 2, 3, math.inf)
 CALM_READINGS = 0.95, 1.2

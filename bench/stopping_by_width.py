@@ -19,7 +19,7 @@ from tabulate import tabulate
 
 from deepbench_ops.statistics.robust_interval import locate
 from deepbench_ops.statistics.stopping import FEWEST_FOR_WIDTH
-from deepbench_ops.storage import atomic
+from deepbench_ops.storage import atomic_write
 
 SEED = 20161225
 GOAL, MOST_ROUNDS = 0.01, 40
@@ -98,7 +98,7 @@ def main() -> None:
     if asked.write:
         before, _, _ = asked.write.read_text().partition(MARK)
         title = f"{asked.trials} trials a row, goal {GOAL:.0%}, at most {MOST_ROUNDS} rounds:"
-        atomic.write_text(asked.write, f"{before}{MARK}\n\n{title}\n\n{table}\n")
+        atomic_write.write_text(asked.write, f"{before}{MARK}\n\n{title}\n\n{table}\n")
 
 
 if __name__ == "__main__":

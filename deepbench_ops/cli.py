@@ -109,7 +109,7 @@ def _faulty_plugins() -> list[str]:
 
     Only where the command needs them: finding them takes a while.
     """
-    modules = ("deepbench_ops.problems.families", "deepbench_ops.backends.frameworks")
+    modules = ("deepbench_ops.problems.family_list", "deepbench_ops.backends.framework_list")
     loaded = [sys.modules[name] for name in modules if name in sys.modules]
     faults = [line for module in loaded for line in module.found()[1]]
     frameworks = sys.modules.get(modules[1])

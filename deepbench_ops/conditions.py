@@ -45,7 +45,7 @@ class Condition:
 
 
 DEVICE = Condition("device", "DEEPBENCH_DEVICE", ("cpu",))
-"""Frameworks declare further devices: `backends/frameworks.py`."""
+"""Frameworks declare further devices: `backends/framework_list.py`."""
 CACHE = Condition("cache", "DEEPBENCH_CACHE", ("warm", "cold"))
 LAYOUT = Condition("layout", "DEEPBENCH_LAYOUT", ("published", "channels_last"), on_request=True)
 EXECUTION = Condition(

@@ -25,7 +25,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Unsupported(NotImplementedError):
-    """This framework, release, device or machine cannot do that operation; the text says why.
+    """Refusal of an operation that a framework, release, device or machine lacks, with the reason.
 
     It is a NotImplementedError because asv records a benchmark whose setup raises one as
     skipped (NaN) rather than failed (null).

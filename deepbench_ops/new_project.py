@@ -14,7 +14,7 @@ from deepbench_ops import __version__
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.project import CONFIGURATION
 from deepbench_ops.releases import release_table, table_location
-from deepbench_ops.storage import size_limits
+from deepbench_ops.storage import bounded_read
 
 FILES = Path(__file__).with_name("project_files")
 TABLE = "releases.csv"
@@ -136,7 +136,7 @@ def _unpacked(archive: Path, folder: Path) -> Path:
     """Unpack an archive, and return the folder."""
     if not archive.exists():
         raise DeepbenchError(f"{archive}: no such folder or archive: name one with results")
-    size_limits.demand_file(archive)
+    bounded_read.demand_file(archive)
     try:
         if tarfile.is_tarfile(archive):
             if not hasattr(tarfile, "data_filter"):

@@ -12,7 +12,7 @@ from typing import Any
 import json5
 
 from deepbench_ops.errors import DeepbenchError, remedy
-from deepbench_ops.storage import size_limits
+from deepbench_ops.storage import bounded_read
 
 CONFIGURATION = "asv.conf.json"
 PLUGIN = "deepbench_ops.asv_adapter.plugin"
@@ -28,7 +28,7 @@ def find(start: Path) -> Path | None:
     """Return the project folder that `start` is or lies in, None for none."""
     for folder in (start, *start.parents):
         try:
-            content = size_limits.read_bytes(folder / CONFIGURATION, size_limits.SMALL)
+            content = bounded_read.read_bytes(folder / CONFIGURATION, bounded_read.SMALL)
         except (OSError, DeepbenchError):
             continue
         text = content.decode("utf-8", errors="replace")
@@ -69,7 +69,7 @@ def read_configuration(path: Path) -> dict[str, Any]:
     Raises DeepbenchError for a file that cannot be read or is no JSON object.
     """
     try:
-        values = json5.loads(size_limits.read_text(path, size_limits.SMALL))
+        values = json5.loads(bounded_read.read_text(path, bounded_read.SMALL))
     except FileNotFoundError as error:
         raise DeepbenchError(
             f"{path}: {error.strerror}: name the configuration of a project folder"

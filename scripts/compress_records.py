@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import locks, measurements
+from deepbench_ops.storage import locks, measurement_files
 
 
 def main() -> int:
@@ -27,10 +27,10 @@ def main() -> int:
     faults, before, after, count = 0, 0, 0, 0
     with locks.results(asked.results, doing="compressing records"):
         for folder in folders or sorted(path for path in asked.results.iterdir() if path.is_dir()):
-            for path in sorted(folder.glob(f"*{measurements.PLAIN}")):
+            for path in sorted(folder.glob(f"*{measurement_files.PLAIN}")):
                 size = path.stat().st_size
                 try:
-                    packed = measurements.compress(path)
+                    packed = measurement_files.compress(path)
                 except DeepbenchError as wrong:
                     print(wrong, file=sys.stderr)
                     faults += 1

@@ -13,8 +13,8 @@ import sys
 import time
 from pathlib import Path
 
-from gpu_parts import STEPS, Target, parts_of
-from gpu_session import Archive, Journal, Session
+from gpu_check_parts import STEPS, Target, parts_of
+from gpu_check_session import Archive, Journal, Session
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import generated_page
 
-from deepbench_ops.backends import NAMES, frameworks
+from deepbench_ops.backends import NAMES, framework_list
 from deepbench_ops.distributed import transport
-from deepbench_ops.problems.families import found, size_description, size_names
+from deepbench_ops.problems.family_list import found, size_description, size_names
 from deepbench_ops.problems.problem import DEEPBENCH_SETS, FIRST_CALL, MODERN_SETS, Problem
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "families.md"
@@ -120,7 +120,7 @@ def code(names: tuple[str, ...]) -> str:
 
 def has(framework: str, family: str) -> bool:
     """Return whether a framework, or a class that its own is derived from, has such a module."""
-    package = frameworks.found()[0][framework].package
+    package = framework_list.found()[0][framework].package
     return any(find_spec(f"{each}.{family}") for each in (package, *bases(package)))
 
 

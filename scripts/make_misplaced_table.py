@@ -11,7 +11,7 @@ from pathlib import Path
 
 from deepbench_ops.analysis.misplaced_times import COLUMNS, TABLE
 from deepbench_ops.exchange import workbook_values
-from deepbench_ops.storage import atomic
+from deepbench_ops.storage import atomic_write
 from deepbench_ops.storage.csv_text import csv_text
 from deepbench_ops.storage.result_key import unquoted
 
@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("workbooks", nargs="+", type=Path)
     paths = sorted(parser.parse_args().workbooks)
     found = rows(one for path in paths for one in workbook_values.read(path))
-    atomic.write_text(TABLE, csv_text([COLUMNS, *found]))
+    atomic_write.write_text(TABLE, csv_text([COLUMNS, *found]))
 
 
 if __name__ == "__main__":

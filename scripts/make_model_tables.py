@@ -8,7 +8,7 @@ FACTS is a folder with the four published tables as CSV files. The script writes
 - problems/model.csv: every batch and number of threads of the tables, and smaller ones that fit a
   small machine;
 - models/twin_steps.csv: results of a training step of the small twins, by torch in float64;
-- analysis/published_figures.csv: the figures of the tables, each with its problem.
+- analysis/published_model_figures.csv: the figures of the tables, each with its problem.
 
 Figures of one device and a known step are also added to results/ as points of their machine.
 """
@@ -25,17 +25,17 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from deepbench_ops.analysis.published_figures import FIGURES, SOURCES, SPLIT, TABLES, load
+from deepbench_ops.analysis.published_model_figures import FIGURES, SOURCES, SPLIT, TABLES, load
 from deepbench_ops.backends.torch_backend import operator_trace, peak_memory
 from deepbench_ops.backends.torch_backend.backend import TorchBackend
-from deepbench_ops.exchange import publication_filing
-from deepbench_ops.exchange.model_publications import publications
+from deepbench_ops.exchange import published_result_filing
+from deepbench_ops.exchange.published_model_points import publications
 from deepbench_ops.models import twin_steps
-from deepbench_ops.models.catalogue import NETWORKS, STATES, Network
-from deepbench_ops.models.training import LOSSES
+from deepbench_ops.models.network_catalogue import NETWORKS, STATES, Network
+from deepbench_ops.models.training_steps import LOSSES
 from deepbench_ops.problems.model import Model
 from deepbench_ops.releases.release_table import TABLE, append
-from deepbench_ops.storage import atomic
+from deepbench_ops.storage import atomic_write
 from deepbench_ops.storage.csv_text import csv_text
 
 PACKAGE = Path(__file__).parents[1] / "deepbench_ops"
@@ -126,7 +126,7 @@ def main() -> None:
     _write(PACKAGE / "models/twin_steps.csv", [line for name in COMPARED for line in _twin(name)])
     _write(FIGURES, figures)
     dated = publications(each for table in TABLES for each in load(table))
-    changed, added = publication_filing.file(
+    changed, added = published_result_filing.file(
         PACKAGE.parent / "results", dated, partial(append, TABLE)
     )
     print(f"{changed} result files, {added} days added to the release table")
@@ -428,7 +428,7 @@ def _read(path: Path) -> list[dict[str, str]]:
 
 def _write(path: Path, lines: list[dict[str, object]]) -> None:
     cells = ([line.get(column) for column in lines[0]] for line in lines)
-    atomic.write_text(path, csv_text([lines[0], *cells]))
+    atomic_write.write_text(path, csv_text([lines[0], *cells]))
     print(f"{path.name}: {len(lines)} lines")
 
 

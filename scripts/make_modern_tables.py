@@ -22,8 +22,8 @@ import modern_tables
 from modern_tables import Entry, Fact, LeftOut
 
 from deepbench_ops.problems import MODERN_SETS
-from deepbench_ops.problems.families import SEPARATOR
-from deepbench_ops.storage import atomic
+from deepbench_ops.problems.family_list import SEPARATOR
+from deepbench_ops.storage import atomic_write
 from deepbench_ops.storage.csv_text import csv_text
 
 OUT = Path(__file__).resolve().parents[1] / "deepbench_ops" / "problems"
@@ -66,7 +66,7 @@ def make(family: str, reader: ModuleType, facts: Sequence[Fact], out: Path) -> N
                 print(f"  {fact.name} is left out: {reason}")
     lines = list(merged([*found, *reader.OURS]))
     cells = ([line[column] for column in lines[0]] for line in lines)
-    atomic.write_text(out / f"{family}.csv", csv_text([lines[0], *cells]))
+    atomic_write.write_text(out / f"{family}.csv", csv_text([lines[0], *cells]))
     small = sum(int(line["modern"]) > 0 for line in lines)
     print(f"{family}: {len(lines)} problems, {small} of them in the set modern")
 

@@ -23,12 +23,17 @@ from pathlib import Path
 from re import fullmatch
 
 from deepbench_ops.exchange import workbook_timings, xlsx_reader
-from deepbench_ops.exchange.headings import SIZES, Section, required, section, words_and_unit
-from deepbench_ops.problems import DEEPBENCH_SETS as SETS
-from deepbench_ops.problems import FAMILIES, Problem
-from deepbench_ops.problems.families import SEPARATOR
+from deepbench_ops.exchange.workbook_headings import (
+    SIZES,
+    Section,
+    required,
+    section,
+    words_and_unit,
+)
+from deepbench_ops.problems import DEEPBENCH_SETS, FAMILIES, Problem
+from deepbench_ops.problems.family_list import SEPARATOR
 from deepbench_ops.problems.problem_lists import TYPES
-from deepbench_ops.storage import atomic
+from deepbench_ops.storage import atomic_write
 from deepbench_ops.storage.csv_text import csv_text
 
 LIST_SOURCE = "baidu-research/DeepBench problem lists 2019-10"
@@ -131,7 +136,7 @@ def make(facts: Path, out: Path) -> None:
         lines = list(family_lines(family, facts / "problem_lists", statements))
         lines += published_only(family, lines, timed, statements)
         write(out / f"{family}.csv", lines)
-        rows = sum(int(line[name]) for line in lines for name in SETS)
+        rows = sum(int(line[name]) for line in lines for name in DEEPBENCH_SETS)
         only = sum(line["source"].startswith(WORKBOOK_SOURCE) for line in lines)
         bare = sum(not line["application"] for line in lines)
         print(
@@ -149,7 +154,7 @@ def family_lines(
     """The lines of a family's table: one for each distinct problem, as first listed."""
     counts: dict[Problem, dict[str, int]] = {}
     for problem, listed in read_list(family, lists / f"{family}.csv"):
-        counts.setdefault(problem, dict.fromkeys(SETS, 0))[listed] += 1
+        counts.setdefault(problem, dict.fromkeys(DEEPBENCH_SETS, 0))[listed] += 1
     for problem, rows in counts.items():
         yield line_of(problem, rows, LIST_SOURCE, [], statements)
 
@@ -165,7 +170,7 @@ def published_only(
     return [
         line_of(
             problem,
-            dict.fromkeys(SETS, 0),
+            dict.fromkeys(DEEPBENCH_SETS, 0),
             WORKBOOK_SOURCE,
             [f"published only: in no program list, but timed in {spans(workbooks)}"],
             statements,
@@ -239,7 +244,7 @@ def describe(
     Training workbooks are used for the training set, inference workbooks for the others. A problem
     that the workbooks of its own kind lack is looked up in those of the other kind.
     """
-    kinds = list(dict.fromkeys(kind_of_set(name) for name in SETS if rows[name]))
+    kinds = list(dict.fromkeys(kind_of_set(name) for name in DEEPBENCH_SETS if rows[name]))
     names = [problem.id, *aliases]
 
     def stated(kinds: list[str]) -> list[Statement]:
@@ -249,7 +254,7 @@ def describe(
     found = stated(kinds) or stated(["train", "inference"])
     applications = list(dict.fromkeys(name for each in found for name in each.applications))
     workbooks = list(dict.fromkeys(each.workbook for each in found))
-    listed = {PLATFORMS[name] for name in SETS if rows[name] and name in PLATFORMS}
+    listed = {PLATFORMS[name] for name in DEEPBENCH_SETS if rows[name] and name in PLATFORMS}
     if not any(rows.values()):
         return applications, workbooks, []
     doubts = [
@@ -397,7 +402,7 @@ def text(value: bool | int | float | str) -> str:
 def write(path: Path, lines: list[dict[str, str]]) -> None:
     """Write the lines as CSV, with the columns of the first line."""
     cells = ([line.get(column) for column in lines[0]] for line in lines)
-    atomic.write_text(path, csv_text([lines[0], *cells]))
+    atomic_write.write_text(path, csv_text([lines[0], *cells]))
 
 
 if __name__ == "__main__":

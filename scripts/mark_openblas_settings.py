@@ -18,10 +18,10 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from deepbench_ops.machine import profile
-from deepbench_ops.machine.profile import Figure, Profile
+from deepbench_ops.machine import machine_profile
+from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.measure import fingerprint, outside_settings
-from deepbench_ops.storage import facts_digest, measurements
+from deepbench_ops.storage import facts_digest, measurement_files
 
 NOTE = "docs/lab-notes/2026-11-24-openblas-core.md"
 VARIABLE = "OPENBLAS_CORETYPE"
@@ -60,7 +60,7 @@ def inferred(facts: dict[str, str]) -> dict[str, str]:
 
 def mark(path: Path) -> str:
     """Add the setting to a file's fingerprints; return the setting, "" if there is none."""
-    facts, entries = measurements.load(path)
+    facts, entries = measurement_files.load(path)
     marked = {digest: inferred(each) for digest, each in facts.items()}
     changed = {digest for digest in facts if marked[digest] != facts[digest]}
     if not changed:
@@ -69,7 +69,7 @@ def mark(path: Path) -> str:
     for entry in entries:
         if "fingerprint" in entry:
             entry["fingerprint"] = names[entry["fingerprint"]]
-    measurements.write(path, {names[digest]: marked[digest] for digest in facts}, entries)
+    measurement_files.write(path, {names[digest]: marked[digest] for digest in facts}, entries)
     return next(marked[digest][fingerprint.SETTINGS] for digest in changed)
 
 
@@ -100,11 +100,11 @@ def mark_profile(known: Profile, setting: str) -> Profile:
 def main() -> None:
     results = Path(sys.argv[1] if len(sys.argv) > 1 else "results")
     for machine in sorted(path for path in results.iterdir() if path.is_dir()):
-        found = [mark(path) for path in measurements.paths(machine)]
+        found = [mark(path) for path in measurement_files.paths(machine)]
         marked = [setting for setting in found if setting]
-        known = profile.read(results, machine.name) if marked else None
+        known = machine_profile.read(results, machine.name) if marked else None
         if known is not None:
-            profile.write(results, mark_profile(known, marked[0]))
+            machine_profile.write(results, mark_profile(known, marked[0]))
         if marked:
             print(json.dumps({"machine": machine.name, "files": len(marked), "setting": marked[0]}))
 

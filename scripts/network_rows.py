@@ -1,6 +1,6 @@
 """Batches of today's networks, as rows of deepbench_ops/problems/model.csv."""
 
-from deepbench_ops.models.catalogue import NETWORKS
+from deepbench_ops.models.network_catalogue import NETWORKS
 from deepbench_ops.problems.model import Model
 
 TODAY = {

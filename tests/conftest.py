@@ -15,7 +15,7 @@ from deepbench_ops.measure import threads
 settings.register_profile("shared-machine", deadline=None)
 settings.load_profile("shared-machine")
 
-pytest_plugins = ["browsing", "marked_processes"]
+pytest_plugins = ["browsing", "empty_home", "marked_processes"]
 
 SLOW_TESTS_UNTIL = "DEEPBENCH_SLOW_TESTS_UNTIL"
 """Seconds since 1970 after which no slow test begins; each of those is skipped by its name."""
@@ -42,7 +42,7 @@ def same_variables() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that measure run in several processes at once, all of them in this one project."""
-    monkeypatch.setattr("deepbench_ops.commands.options.alone", nullcontext)
+    monkeypatch.setattr("deepbench_ops.commands.options.measuring_lock", nullcontext)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -44,11 +44,18 @@ def test_scripts_use_plain_words(script):
     assert [] == docstrings.unclear(script) + docstrings.unclear_messages(script)
 
 
+@pytest.mark.parametrize("test", docstrings.tests(), ids=lambda path: path.name)
+def test_tests_use_plain_words(test):
+    """Their docstrings are read by those who change the package."""
+    assert [] == docstrings.unclear(test)
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("What a kernel came to.", ["What"]),
         ("Seconds. What is left is noise.", ["What"]),
+        ("Seconds.\n\n    What it takes for a range:", ["What"]),
         ("What became slower? A list.", []),
         ("Kernels, one of which is beside another.", ["of which", "beside"]),
         ("Figures besides those, and retold ones.", []),

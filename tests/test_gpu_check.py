@@ -8,10 +8,10 @@ from itertools import pairwise
 from pathlib import Path
 
 import collect_wheels
-import gpu_session
+import gpu_check_session
 import pytest
-from gpu_parts import STEPS, Part, Target, parts_of
-from gpu_session import Archive, Journal, Session
+from gpu_check_parts import STEPS, Part, Target, parts_of
+from gpu_check_session import Archive, Journal, Session
 
 from deepbench_ops.problems import FAMILIES
 
@@ -38,7 +38,7 @@ def test_every_family_is_checked_on_the_device():
 
 def test_scripts_and_problems_of_the_parts_exist():
     """A name that has changed would only show on the GPU."""
-    from deepbench_ops.problems.ids import problem_of
+    from deepbench_ops.problems.problem_ids import problem_of
     from deepbench_ops.problems.problem_lists import TYPES
 
     def is_known(id):
@@ -76,7 +76,7 @@ def test_the_journal_outlives_the_process(tmp_path, status, seconds, state):
 def test_a_part_that_never_ends_within_the_limit_has_failed(tmp_path):
     """After two tries of the whole limit; a try with less time left does not count."""
     journal = Journal(tmp_path / "state.json")
-    for seconds in (gpu_session.LIMIT_SECONDS, 10, gpu_session.LIMIT_SECONDS):
+    for seconds in (gpu_check_session.LIMIT_SECONDS, 10, gpu_check_session.LIMIT_SECONDS):
         assert not journal.has_ended(PART.name)
         journal.note(PART, None, seconds)
     assert journal.has_failed(PART.name)
@@ -134,11 +134,11 @@ def test_an_archive_goes_on_elsewhere(tmp_path):
         (here / path / "file.log").write_text("x" * 300_000 + "end")
     Journal(here / "state.json").note(PART, 0, 1)
     Archive(here, tmp_path / "out").pack()
-    packed = tmp_path / "out" / gpu_session.ARCHIVE
+    packed = tmp_path / "out" / gpu_check_session.ARCHIVE
     Archive(there, tmp_path / "out").unpack(packed)
     assert Journal(there / "state.json").has_ended(PART.name)
     assert (there / "logs" / "file.log").read_text().endswith("xend")
-    assert gpu_session.LOG_BYTES == (there / "logs" / "file.log").stat().st_size
+    assert gpu_check_session.LOG_BYTES == (there / "logs" / "file.log").stat().st_size
     assert ["logs", "project", "state.json"] == sorted(each.name for each in there.iterdir())
     with tarfile.open(packed) as archive:
         assert not any(".asv" in name for name in archive.getnames())

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from deepbench_ops.backends import frameworks
-from deepbench_ops.problems import families
+from deepbench_ops.backends import framework_list
+from deepbench_ops.problems import family_list
 
 PACKAGE = Path(__file__).resolve().parents[1] / "deepbench_ops"
 OWN_FAMILIES = {
-    each.name for each in families.found()[0].values() if each.package == families.OWN_PACKAGE
+    each.name for each in family_list.found()[0].values() if each.package == family_list.OWN_PACKAGE
 }
-OWN_FRAMEWORKS = {each.name for each in frameworks.found()[0].values() if each.own}
+OWN_FRAMEWORKS = {each.name for each in framework_list.found()[0].values() if each.own}
 
 ELSEWHERE = ("backends", "models", "exchange/log_formats")
 """Folders of frameworks' kernels, of whole networks, and of readers of one format each."""
@@ -29,14 +29,14 @@ REASONS = {
     ("analysis/missing_reasons.py", "torch"): WHOLE_MODELS,
     ("analysis/model_tables.py", "mindspore"): WHOLE_MODELS,
     ("analysis/model_tables.py", "torch"): WHOLE_MODELS,
-    ("analysis/published_figures.py", "mindspore"): WHOLE_MODELS,
+    ("analysis/published_model_figures.py", "mindspore"): WHOLE_MODELS,
     ("commands/latency.py", "model"): WORD,
     ("commands/latency.py", "onnxruntime"): "a way of running a network, in conditions.py",
     ("commands/noise.py", "numpy"): OPENBLAS,
     ("commands/ops.py", "model"): WORD,
     ("commands/scaling.py", "model"): WORD,
     ("commands/table.py", "model"): WORD,
-    ("commands/whole_model.py", "torch"): WHOLE_MODELS,
+    ("commands/whole_model_setup.py", "torch"): WHOLE_MODELS,
     ("conditions.py", "onnxruntime"): "a way of running a network, not the framework",
     ("distributed/mpi_transport.py", "numpy"): TRANSPORT,
     ("distributed/prepared_ranks.py", "numpy"): TRANSPORT,
@@ -46,7 +46,7 @@ REASONS = {
     ("distributed/transport.py", "torch"): TRANSPORT,
     ("exchange/workbook_timings.py", "conv"): PUBLISHED,
     ("exchange/workbook_timings.py", "sparse_gemm"): PUBLISHED,
-    ("machine/peaks.py", "torch"): "the library of the triad on an NVIDIA GPU",
+    ("machine/peak_rates.py", "torch"): "the library of the triad on an NVIDIA GPU",
     ("measure/blas_cost.py", "gemm"): OPENBLAS,
     ("measure/blas_cost.py", "numpy"): OPENBLAS,
     ("measure/fingerprint.py", "model"): "a line of /proc/cpuinfo",
@@ -79,7 +79,7 @@ def test_no_list_of_families_or_frameworks_is_kept_by_hand():
 
 @pytest.mark.parametrize("script", sorted((PACKAGE / "pages" / "assets" / "site").glob("*.js")))
 def test_the_pages_scripts_name_no_family_and_no_framework(script):
-    """What they draw comes from the data."""
+    """Their names come from the data."""
     text = script.read_text(encoding="utf-8")
     titles = {"model"}  # the title of a column, as well
     names = sorted((OWN_FAMILIES | OWN_FRAMEWORKS) - titles)

@@ -11,15 +11,15 @@ PACKAGE = Path(deepbench_ops.__file__).parent
 NAME = PACKAGE.name
 
 ORDER = (
-    *("errors", "damaged_input", "lifetime", "messages", "gc_pause"),
+    *("errors", "damaged_input", "process_lifetime", "process_messages", "garbage_collector_pause"),
     *("random_operands", "conditions"),
     *("statistics", "storage"),
     *("problems", "models", "backends", "measure", "distributed", "suite"),
     *("machine", "project", "releases", "asv_adapter", "new_project"),
     *("analysis", "exchange", "fleet", "pages", "commands", "cli"),
 )
-"""Folders and single modules: each may import those before it. What measured environments need ends
-with the suite; projects come before releases, which lie in a project folder."""
+"""Folders and single modules: each may import those before it. Measured environments need those up
+to the suite; projects come before releases, which lie in a project folder."""
 
 ENTRY_POINTS = {f"{NAME}.asv_adapter.plugin"}
 """Modules that a program begins with, like cli.py, and that may import every folder."""

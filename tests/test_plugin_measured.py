@@ -19,7 +19,7 @@ import toy_results
 import wheelhouse
 
 from deepbench_ops.measure import yardstick
-from deepbench_ops.storage import measurements
+from deepbench_ops.storage import measurement_files
 
 ROOT = Path(__file__).resolve().parents[1]
 NUMPY = metadata.version("numpy")
@@ -31,11 +31,11 @@ SURVEY = """
 from pathlib import Path
 from deepbench_ops import backends
 backends.NAMES = ("toy",)
-from deepbench_ops.machine import profile, survey
-survey.NOMINAL_SECONDS = survey.TRIAD_SECONDS = 0.2
-profile.write(Path("results"), survey.survey("here", 1, None))
+from deepbench_ops.machine import machine_profile, profile_measurement
+profile_measurement.NOMINAL_SECONDS = profile_measurement.TRIAD_SECONDS = 0.2
+machine_profile.write(Path("results"), profile_measurement.measure_profile("here", 1, None))
 """
-"""What `deepbench machine` does after its questions, with one framework and in less time."""
+"""The work of `deepbench machine` after its questions, with one framework and in less time."""
 
 pytestmark = pytest.mark.slow
 
@@ -97,7 +97,7 @@ def records(root, release):
     found = [
         json.loads(line)
         for path in (root / "results" / "here").glob("*.measurements.jsonl.gz")
-        for line in measurements.content(path).splitlines()
+        for line in measurement_files.content(path).splitlines()
     ]
     return [each for each in found if each.get("release") == release and "seconds" in each]
 

@@ -332,7 +332,7 @@ def test_a_faulty_yardstick_is_one_line(installed):
 
 
 REPO = """
-from deepbench_ops.asv_adapter.repo import ReleaseRepo
+from deepbench_ops.asv_adapter.release_repository import ReleaseRepo
 releases = ReleaseRepo("releases.csv", "").timeline
 print([each.date.isoformat() for each in releases if each.name == "toy-1.0.0"], len(releases))
 """
@@ -394,10 +394,10 @@ MACHINE = """
 import sys
 from deepbench_ops import backends
 backends.NAMES = ("toy",)
-from deepbench_ops.machine import survey
+from deepbench_ops.machine import profile_measurement
 from deepbench_ops.measure import blas_cost
-survey.NOMINAL_SECONDS = survey.TRIAD_SECONDS = 0.2
-survey.MORE_SECONDS = 600.0  # other tests may run meanwhile
+profile_measurement.NOMINAL_SECONDS = profile_measurement.TRIAD_SECONDS = 0.2
+profile_measurement.MORE_SECONDS = 600.0  # other tests may run meanwhile
 blas_cost.lines = lambda: []
 from deepbench_ops.cli import main
 sys.argv = ["deepbench", "machine", "--name", "here", "--yes"]

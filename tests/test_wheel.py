@@ -82,7 +82,7 @@ def test_the_wheel_holds_every_file_of_the_packages(source, wheel):
 
 
 def test_a_source_archive_builds_the_same_wheel(source, wheel, tmp_path):
-    """What lies outside of the packages is in it too."""
+    """Files outside of the packages are in it too."""
     archive = build(source, tmp_path, "sdist")
     with tarfile.open(archive) as members:
         members.extractall(tmp_path)

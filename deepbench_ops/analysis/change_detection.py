@@ -8,8 +8,8 @@ Properties of series of benchmarks that it allows for:
 - **Noise is autocorrelated.** Where neighbouring points are alike, levels wander by themselves;
   there a split is judged, and placed, by the part of each point that the one before it does not
   explain.
-- **Drift is not a step.** What a straight line or a slow wave explains as well is no change, unless
-  the level has climbed so far that this is the news (creep).
+- **Drift is not a step.** A change that a straight line or a slow wave explains as well is not
+  reported, unless the level has climbed far in all (creep).
 - **The newest points** are too few for ranks. They are compared with the history alone: beyond
   its noise, and beyond any excursion that it came back from.
 

@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from statistics import fmean
 
-from deepbench_ops.analysis.causes import Cause
-from deepbench_ops.analysis.lines import Line
+from deepbench_ops.analysis.change_causes import Cause
+from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.releases.release_table import Release
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from deepbench_ops.analysis.verdict import FEWEST_ROUNDS
 from deepbench_ops.measure import round_states
-from deepbench_ops.measure.ensemble_round import Round
+from deepbench_ops.measure.kernel_round import Round
 from deepbench_ops.statistics.robust_interval import Location, locate
 from deepbench_ops.statistics.sample_interval import CONFIDENCE
 

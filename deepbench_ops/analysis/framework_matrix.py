@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
 
-from deepbench_ops.analysis.frameworks import NONE, Contest, Noise, doubt, noises, stands_out
+from deepbench_ops.analysis.framework_comparison import (
+    NONE,
+    Contest,
+    Noise,
+    doubt,
+    noises,
+    stands_out,
+)
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.ranked_times import ranked_times, seconds
 from deepbench_ops.analysis.shared_kernels import SharedMean, levels

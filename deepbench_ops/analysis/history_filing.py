@@ -15,11 +15,11 @@ from deepbench_ops.asv_adapter import ensemble_filing
 from deepbench_ops.asv_adapter.ensemble_filing import Filed
 from deepbench_ops.asv_adapter.filing_target import FilingTarget
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure.ensemble_round import Round
-from deepbench_ops.measure.ensemble_store import EnsembleStore
-from deepbench_ops.measure.task import Task
+from deepbench_ops.measure.kernel_round import Round
+from deepbench_ops.measure.kernel_task import KernelTask
+from deepbench_ops.measure.round_store import RoundStore
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import atomic, ensemble_rounds
+from deepbench_ops.storage import atomic_write, ensemble_round_files
 
 UNSUPPORTED = "Unsupported: "
 """Begin of the reasons for which a release has no such kernel; others are accidents."""
@@ -32,10 +32,10 @@ class Filing:
     releases: the release table, by name. kernels: those with filed results.
     """
 
-    store: EnsembleStore
+    store: RoundStore
     target: FilingTarget
     releases: Mapping[str, Release]
-    kernels: set[Task] = field(default_factory=set)
+    kernels: set[KernelTask] = field(default_factory=set)
 
     def file(self) -> None:
         """File the rounds of the journal, with the results of their kernels.
@@ -48,7 +48,7 @@ class Filing:
             return
         points = [point for task in tasks for point in self._points(task)]
         try:
-            with ensemble_filing.only_writer(self.target), atomic.together() as ready:
+            with ensemble_filing.only_writer(self.target), atomic_write.together() as ready:
                 self.store.file(ready)
                 ensemble_filing.file(self.target, points, ready, self._fills)
             self.store.forget()
@@ -64,9 +64,9 @@ class Filing:
         """Whether only results that are missing are filed: rounds over several frameworks rank
         these, and the lines of each keep the times of its own history."""
         assert self.store.filed is not None
-        return ensemble_rounds.name_of(self.store.filed) == ensemble_rounds.SEVERAL
+        return ensemble_round_files.name_of(self.store.filed) == ensemble_round_files.SEVERAL
 
-    def _points(self, task: Task) -> Iterator[Filed]:
+    def _points(self, task: KernelTask) -> Iterator[Filed]:
         """Yield the points of a kernel that its rounds are enough for, and its skips."""
         rounds = self.store.of(task)
         found = ensemble_values.release_times(rounds)
@@ -82,7 +82,7 @@ class Filing:
                 yield Filed(task, self.releases[name], started, skipped=text)
 
     def _point(
-        self, task: Task, release: Release, found: ReleaseTimes, value: ReleaseTime
+        self, task: KernelTask, release: Release, found: ReleaseTimes, value: ReleaseTime
     ) -> Filed:
         own = [each for each in found.rounds if release.name in each.names]
         last = own[-1]

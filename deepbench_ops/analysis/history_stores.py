@@ -17,8 +17,8 @@ from deepbench_ops.errors import DeepbenchError, Interrupted
 if TYPE_CHECKING:
     from deepbench_ops.analysis.history_filing import Filing
     from deepbench_ops.measure.ensemble import SweptYardstick
-    from deepbench_ops.measure.ensemble_store import EnsembleStore
-    from deepbench_ops.measure.task import Task
+    from deepbench_ops.measure.kernel_task import KernelTask
+    from deepbench_ops.measure.round_store import RoundStore
     from deepbench_ops.measure.worker_control import Launch
     from deepbench_ops.releases.release_table import Release
 
@@ -30,7 +30,7 @@ class OpenHistory:
     filing: None where nothing is to be filed. reference: the yardstick that takes part.
     """
 
-    store: EnsembleStore
+    store: RoundStore
     reference: SweptYardstick
     filing: Filing | None
 
@@ -65,7 +65,7 @@ class OpenHistory:
                 " mend it, and the same command goes on"
             ) from None
 
-    def settles(self, task: Task, name: str) -> bool:
+    def settles(self, task: KernelTask, name: str) -> bool:
         """Whether a kernel's rounds give a release a result, or the reason why it has none."""
         from deepbench_ops.measure import round_states
 
@@ -107,22 +107,22 @@ def open_history(
     from deepbench_ops import project
     from deepbench_ops.analysis.history_filing import Filing
     from deepbench_ops.asv_adapter import filing_target, machine_entry
-    from deepbench_ops.machine import profile
+    from deepbench_ops.machine import machine_profile
     from deepbench_ops.measure.ensemble import SweptYardstick
-    from deepbench_ops.measure.ensemble_store import EnsembleStore
+    from deepbench_ops.measure.round_store import RoundStore
     from deepbench_ops.releases import table_location
-    from deepbench_ops.storage import ensemble_rounds
+    from deepbench_ops.storage import ensemble_round_files
 
     journal = project.environments().parent / "history" / f"{name}.jsonl"
     names = [release.name for release in releases]
     launch = member()
     if not save:
-        known = profile.read(project.results(), machine_entry.default_name())
-        store = EnsembleStore(journal, names, levels=known.latencies if known else ())
+        known = machine_profile.read(project.results(), machine_entry.default_name())
+        store = RoundStore(journal, names, levels=known.latencies if known else ())
         return OpenHistory(store, SweptYardstick(launch), None)
     target = filing_target.find(releases[-1], say)
-    path = ensemble_rounds.path_of(target.folder, name)
-    store = EnsembleStore(journal, names, path, target.levels)
+    path = ensemble_round_files.path_of(target.folder, name)
+    store = RoundStore(journal, names, path, target.levels)
     table = {release.name: release for release in table_location.load(target.results)}
     return OpenHistory(store, SweptYardstick(launch, target.nominal), Filing(store, target, table))
 

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from deepbench_ops.analysis.lines import Line
+from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.pooled_sets import same_kernel
 from deepbench_ops.analysis.shared_rounds import Shared, SharedStep, between, task_of
 from deepbench_ops.analysis.verdict import corrected

@@ -1,11 +1,11 @@
-"""Which kernels of a history are measured next, so that long calls leave the others their time."""
+"""Order in which the kernels of a history are measured: long calls leave the others their time."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
-from deepbench_ops.measure.task import Task
-from deepbench_ops.problems.ids import problem_of
+from deepbench_ops.measure.kernel_task import KernelTask
+from deepbench_ops.problems.problem_ids import problem_of
 
 PARTS = 2
 """So many equal parts of the seconds may a kernel take while others need more rounds."""
@@ -16,7 +16,7 @@ time of the last ones tells how long the next ones will take."""
 
 
 @cache
-def work(task: Task) -> float:
+def work(task: KernelTask) -> float:
     """Return the FLOPs of a kernel, or its bytes where nothing is computed."""
     problem = problem_of(task.family, task.problem)
     return problem.amount_of_work(task.precision, task.operation)
@@ -30,19 +30,22 @@ class MeasuringOrder:
     """
 
     def __init__(
-        self, tasks: Sequence[Task], seconds: float, amount: Callable[[Task], float] = work
+        self,
+        tasks: Sequence[KernelTask],
+        seconds: float,
+        amount: Callable[[KernelTask], float] = work,
     ) -> None:
         self._share = PARTS * seconds / max(1, len(tasks))
-        self._spent: dict[Task, float] = {}
-        self._rounds: dict[Task, int] = {}
+        self._spent: dict[KernelTask, float] = {}
+        self._rounds: dict[KernelTask, int] = {}
         self._work = amount
 
-    def took(self, task: Task, seconds: float) -> None:
+    def took(self, task: KernelTask, seconds: float) -> None:
         """Note the seconds of one more round of a kernel."""
         self._spent[task] = self._spent.get(task, 0.0) + seconds
         self._rounds[task] = self._rounds.get(task, 0) + 1
 
-    def seconds_for(self, task: Task, left: float) -> float:
+    def seconds_for(self, task: KernelTask, left: float) -> float:
         """Return the seconds that the next round of a kernel may take, of those that are left.
 
         Its share at most, until all kernels that are left need more; the first kernel, which has
@@ -52,11 +55,11 @@ class MeasuringOrder:
             return math.inf
         return left if self.needs_more(task) else min(self._share, left)
 
-    def needs_more(self, task: Task) -> bool:
+    def needs_more(self, task: KernelTask) -> bool:
         """Return whether a kernel takes more than its share, as far as that is known."""
         return self.expected(task) > self._share
 
-    def groups(self, still_open: Sequence[Task]) -> Iterator[list[Task]]:
+    def groups(self, still_open: Sequence[KernelTask]) -> Iterator[list[KernelTask]]:
         """Yield kernels that are to be measured once more, group by group.
 
         First those that have been measured and have seconds left, then the others by their work,
@@ -71,11 +74,11 @@ class MeasuringOrder:
         if nothing_yet:
             yield [min(still_open, key=self.expected)]
 
-    def expected(self, task: Task) -> float:
+    def expected(self, task: KernelTask) -> float:
         """Return the seconds that a kernel has taken, or that its first round will take.
 
-        The latter as the measured kernel of the same family and operation whose work is nearest
-        took per work; 0 where there is none.
+        The latter is its work times the seconds per work of the measured kernel of the same family
+        and operation whose work is nearest; 0 where there is none.
         """
         if task in self._spent:
             return self._spent[task]
@@ -90,7 +93,7 @@ class MeasuringOrder:
         near = min(alike, key=lambda each: abs(self._work(each) - own))
         return self._spent[near] / self._rounds[near] * max(1.0, own / self._work(near))
 
-    def _groups(self, still_open: Sequence[Task]) -> Iterator[list[Task]]:
+    def _groups(self, still_open: Sequence[KernelTask]) -> Iterator[list[KernelTask]]:
         yield [task for task in still_open if task in self._spent]
         left = [task for task in still_open if task not in self._spent]
         while left:

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from deepbench_ops.analysis.nearest_run import MIXED, NearestRun, PublishedConditions
+from deepbench_ops.analysis.nearest_model_run import MIXED, NearestRun, PublishedConditions
 from deepbench_ops.backends.families.model import memory_needed
 from deepbench_ops.conditions import EXECUTION, LAYOUT
-from deepbench_ops.machine.profile import Profile
+from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.measure.kernel_run import CALL_LIMIT_SECONDS
 from deepbench_ops.models import twin_steps
 from deepbench_ops.problems.model import Model

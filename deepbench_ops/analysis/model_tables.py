@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from deepbench_ops.analysis.missing_reasons import Resources, missing_reasons, several_devices
-from deepbench_ops.analysis.nearest_run import NearestRun, PublishedConditions, nearest
+from deepbench_ops.analysis.nearest_model_run import NearestRun, PublishedConditions, nearest
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.analysis.published_figures import LAYOUTS, PublishedFigure
+from deepbench_ops.analysis.published_model_figures import LAYOUTS, PublishedFigure
 from deepbench_ops.conditions import LAYOUT
 
 PER_SECOND = "/sec"

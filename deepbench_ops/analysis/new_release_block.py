@@ -4,17 +4,17 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from deepbench_ops import project
-from deepbench_ops.analysis.ensembles import Ensemble, Goal
+from deepbench_ops.analysis.ensemble_verdicts import Ensemble, Goal
 from deepbench_ops.analysis.history_stores import OpenHistory, open_history
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.asv_adapter.history_join import Joining
 from deepbench_ops.conditions import CACHE
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure.task import Task
+from deepbench_ops.measure.kernel_task import KernelTask
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import table_location, worker_launch
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import ensemble_rounds
+from deepbench_ops.storage import ensemble_round_files
 
 GOAL = Goal(within=0.01, most=20)
 """A new release is measured until its interval is as narrow as that of a history."""
@@ -22,7 +22,7 @@ GOAL = Goal(within=0.01, most=20)
 Say = Callable[[str], object]
 
 
-def measure(joining: Joining, say: Say) -> Mapping[str, set[Task]]:
+def measure(joining: Joining, say: Say) -> Mapping[str, set[KernelTask]]:
     """Measure and file what joins a history; return the kernels that need no other measurement.
 
     By release's name: those that the history now has of it, and those that the release lacks.
@@ -54,7 +54,7 @@ def _wanted(joining: Joining, ordered: Sequence[Release]) -> list[Release]:
     """Return the releases to start, oldest first: the new ones, the one before each that the
     history has, and the anchor."""
     folder = project.results() / machine_entry.default_name()
-    content = ensemble_rounds.load(ensemble_rounds.path_of(folder, joining.framework))
+    content = ensemble_round_files.load(ensemble_round_files.path_of(folder, joining.framework))
     anchors = Counter(entry["anchor"] for entry in content.entries)
     known = {name for entry in content.entries for name in entry["seconds"]}
     names = {max(sorted(anchors), key=anchors.__getitem__)}
@@ -77,10 +77,10 @@ def _launches(releases: Sequence[Release], say: Say) -> dict[str, Launch]:
 
 
 def _settled(
-    opened: OpenHistory, new: Sequence[Release], tasks: Sequence[Task], say: Say
-) -> dict[str, set[Task]]:
+    opened: OpenHistory, new: Sequence[Release], tasks: Sequence[KernelTask], say: Say
+) -> dict[str, set[KernelTask]]:
     """Return the kernels that the filed rounds settle, by release's name."""
-    done: dict[str, set[Task]] = {}
+    done: dict[str, set[KernelTask]] = {}
     for release in new:
         done[release.name] = {task for task in tasks if opened.settles(task, release.name)}
         left = len(tasks) - len(done[release.name])

@@ -20,7 +20,7 @@ from deepbench_ops.analysis.points import Point
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases import table_location
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import atomic, cache, input_digest, locks
+from deepbench_ops.storage import atomic_write, input_digest, json_cache, locks
 
 TABLES = {
     "times": parquet_columns.times,
@@ -131,12 +131,12 @@ class Store:
         with damaged_input.recorded() as damage:
             found = points.load(self.results, machine, releases, rounds=True, samples=True)
         reported = {DAMAGE: json.dumps(damage).encode()}
-        with atomic.together() as ready:
+        with atomic_write.together() as ready:
             written = {name: ready(path) for name, path in self._paths(machine).items()}
             for name, table in TABLES.items():
                 rows = table(found).replace_schema_metadata(reported)
                 parquet.write_table(rows, written[name], compression="zstd", row_group_size=ROWS)
-            cache.write(ready(self._about(machine)), [digest, _checksums(written)])
+            json_cache.write(ready(self._about(machine)), [digest, _checksums(written)])
         return Part(machine, len(found), made=True)
 
     def _is_fresh(self, machine: str, releases: Mapping[str, Release]) -> bool:
@@ -144,7 +144,7 @@ class Store:
 
     def _made_from(self, machine: str) -> str | None:
         """Return the digest of what a machine's files were made from; None where any is damaged."""
-        match cache.read(self._about(machine)):
+        match json_cache.read(self._about(machine)):
             case [str(digest), dict(checksums)]:
                 return digest if checksums == _checksums(self._paths(machine)) else None
         return None

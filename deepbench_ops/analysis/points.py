@@ -13,25 +13,25 @@ from pathlib import Path
 from typing import NamedTuple
 
 from deepbench_ops import damaged_input
-from deepbench_ops.analysis import corrections
+from deepbench_ops.analysis import published_slips
 from deepbench_ops.asv_adapter import private_result_fields, result_files
 from deepbench_ops.asv_adapter.private_result_fields import Results
 from deepbench_ops.conditions import CONDITIONS, DEVICE, VALUE
-from deepbench_ops.gc_pause import no_collector
+from deepbench_ops.garbage_collector_pause import no_collector
 from deepbench_ops.machine.steadiness import SteadinessJudge
 from deepbench_ops.measure import outside_settings
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.measure.outside_settings import Settings
 from deepbench_ops.problems.benchmark_names import BENCHMARK, FOREIGN, SET_OF_CLASS, why_not
-from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.precision import TABLE, stored
 from deepbench_ops.problems.problem import Problem, compared
+from deepbench_ops.problems.problem_ids import problem_of
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.statistics.sample_interval import FEWEST_SAMPLES, log_interval
-from deepbench_ops.storage import measurements
-from deepbench_ops.storage.measurements import Record
+from deepbench_ops.storage import measurement_files
+from deepbench_ops.storage.measurement_files import Record
 from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 USUAL = tuple(condition.usual for condition in CONDITIONS)
@@ -206,7 +206,7 @@ class Point(NamedTuple):
 
     @property
     def without_interval(self) -> str:
-        """Why it has no interval, in a few words; "" where it has one."""
+        """Reason why it has no interval, in a few words; "" where it has one."""
         if self.low is None or self.high is None:
             return TOO_FEW
         if self.samples < FEWEST_SAMPLES and self.ensemble is None:
@@ -216,8 +216,8 @@ class Point(NamedTuple):
 
     @property
     def implementation(self) -> str:
-        """Which library code computed, as its record names it; "" where it does not, and where
-        notes were not asked for."""
+        """Library code that computed, as its record names it; "" where it does not, and where notes
+        were not asked for."""
         notes = dict(self.notes)
         return notes.get(IMPLEMENTATION) or notes.get(PRIMITIVE, "")
 
@@ -279,7 +279,7 @@ def load(
     if machine not in machines(results):
         raise unknown("machine", machine, machines(results))
     with no_collector():  # a third of the time of loading, and none of the objects is garbage
-        slips = corrections.of_machine(results / machine)
+        slips = published_slips.of_machine(results / machine)
         judge = SteadinessJudge.of(results / machine)
         found = [
             point
@@ -354,7 +354,9 @@ def _points(
             low=low,
             high=high,
             samples=len(several or (value,)),
-            rounds=tuple(chain.from_iterable(map(measurements.levels, records))) if rounds else (),
+            rounds=tuple(chain.from_iterable(map(measurement_files.levels, records)))
+            if rounds
+            else (),
             notes=_notes(records[-1], state) if rounds and records else (),
             settings=file.settings((name, plain)),
             state=state,

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from deepbench_ops.analysis.frameworks import Contest
+from deepbench_ops.analysis.framework_comparison import Contest
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.problems.problem_lists import TYPES
 

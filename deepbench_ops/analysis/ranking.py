@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from datetime import date
 from statistics import geometric_mean
 
-from deepbench_ops.analysis.lines import Line
+from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.points import KernelKey, Point
 from deepbench_ops.analysis.pooled_sets import same_kernel
 from deepbench_ops.analysis.roofline import roof
 from deepbench_ops.analysis.shared_kernels import levels
-from deepbench_ops.machine.profile import Profile
+from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.problems.problem_lists import TYPES
 
 

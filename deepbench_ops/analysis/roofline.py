@@ -10,9 +10,9 @@ which a peak was measured.
 from functools import cache
 
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.machine.profile import Profile
-from deepbench_ops.problems.ids import problem_of
+from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.problems.precision import TABLE, multiplied, stored
+from deepbench_ops.problems.problem_ids import problem_of
 
 
 def bytes_moved(point: Point) -> float | None:

@@ -1,8 +1,8 @@
 """Verdicts on two releases from rounds that measured both, in the same seconds.
 
-Histories are filed with their rounds (`storage.ensemble_rounds`). Where the releases before and
-after a step share rounds, these say more than the processes of two days (`measure.ensemble`). The
-machine may have been in several states; a verdict rests on the rounds of one of them.
+Histories are filed with their rounds (`storage.ensemble_round_files`). Where the releases before
+and after a step share rounds, these say more than the processes of two days (`measure.ensemble`).
+The machine may have been in several states; a verdict rests on the rounds of one of them.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from deepbench_ops.analysis.verdict import (
     compare_levels,
 )
 from deepbench_ops.conditions import CONDITIONS
-from deepbench_ops.machine import profile
+from deepbench_ops.machine import machine_profile
 from deepbench_ops.measure import (
-    ensemble_record,
+    kernel_round_json,
     outside_settings,
     round_states,
 )
-from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.fingerprint import SETTINGS
-from deepbench_ops.measure.task import Task
+from deepbench_ops.measure.kernel_round import Round
+from deepbench_ops.measure.kernel_task import KernelTask
 from deepbench_ops.statistics.common_level import common_levels
-from deepbench_ops.storage import ensemble_rounds
+from deepbench_ops.storage import ensemble_round_files
 
 APART = "separate processes"
 """The origin of verdicts that rest on no shared rounds."""
@@ -62,23 +62,23 @@ class SharedStep:
         return f"{self.verdict.rounds} shared rounds{state}"
 
 
-Shared = Mapping[Task, Sequence[Round]]
+Shared = Mapping[KernelTask, Sequence[Round]]
 """The rounds of each kernel of a machine."""
 
 
-def load(results: Path, name: str) -> dict[Task, list[Round]]:
+def load(results: Path, name: str) -> dict[KernelTask, list[Round]]:
     """Return the rounds that are filed in a machine's folder of results, with their states.
 
     The state is that of a round's latencies, by the levels of the machine's profile and of all
     rounds. Raises DeepbenchError naming file and line.
     """
-    found: dict[Task, list[Round]] = defaultdict(list)
-    for path in ensemble_rounds.paths(results / name):
-        for task, rounds in ensemble_record.load(path).items():
+    found: dict[KernelTask, list[Round]] = defaultdict(list)
+    for path in ensemble_round_files.paths(results / name):
+        for task, rounds in kernel_round_json.load(path).items():
             found[task] += rounds
     every = [each for rounds in found.values() for each in rounds]
     if every:
-        known = profile.read(results, name)
+        known = machine_profile.read(results, name)
         round_states.derive(every, known.latencies if known else ())
     return dict(found)
 
@@ -128,9 +128,9 @@ def pooled(steps: Sequence[SharedStep]) -> Verdict:
     return compare_levels(zip(found.levels.tolist(), found.variances.tolist(), strict=True))
 
 
-def task_of(point: Point) -> Task:
+def task_of(point: Point) -> KernelTask:
     """Return the kernel of a point, as rounds name it."""
-    return Task(point.family, point.problem_id, point.precision, point.operation)
+    return KernelTask(point.family, point.problem_id, point.precision, point.operation)
 
 
 def _fits(this_round: Round, point: Point) -> bool:

@@ -10,15 +10,15 @@ from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.roofline import bytes_moved, roof
 from deepbench_ops.machine import steadiness
 from deepbench_ops.machine.impossible_times import Roofs
-from deepbench_ops.machine.profile import Figure, Profile
+from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.measure import outside_settings
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.problems.precision import multiplied
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.statistics.sample_interval import log_interval
-from deepbench_ops.storage import measurements
-from deepbench_ops.storage.measurements import Record
+from deepbench_ops.storage import measurement_files
+from deepbench_ops.storage.measurement_files import Record
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class SingleTiming:
     @property
     def apart(self) -> float:
         """Spread of its processes: the largest median over the smallest, less 1."""
-        levels = [measurements.level(dict(record)) for record in self.records]
+        levels = [measurement_files.level(dict(record)) for record in self.records]
         return max(levels) / min(levels) - 1
 
     @property

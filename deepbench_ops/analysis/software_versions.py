@@ -13,7 +13,7 @@ from pathlib import Path
 
 from deepbench_ops.asv_adapter import private_result_fields, result_files
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import measurements
+from deepbench_ops.storage import measurement_files
 
 Facts = Mapping[str, str]
 FRAMEWORK = "framework"
@@ -59,9 +59,9 @@ def stacks(results: Path, machine: str, timeline: Sequence[Release]) -> list[Rel
 
 def _facts(release: Release, files: Sequence[Path]) -> Facts:
     if release.measurable:
-        recorded = list(filter(measurements.is_file, files))
-        return measurements.agreed([measurements.conditions(path) for path in recorded])
-    return measurements.agreed([_published(path) for path in files if path.suffix == ".json"])
+        recorded = list(filter(measurement_files.is_file, files))
+        return measurement_files.agreed([measurement_files.conditions(path) for path in recorded])
+    return measurement_files.agreed([_published(path) for path in files if path.suffix == ".json"])
 
 
 def _published(path: Path) -> Facts:

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from deepbench_ops.analysis.lines import Line
-from deepbench_ops.analysis.overview import SummaryKey, group, selections
+from deepbench_ops.analysis.kernel_lines import Line
+from deepbench_ops.analysis.machine_summary import SummaryKey, group, selections
 from deepbench_ops.releases.release_table import Release
 
 FEWEST_KERNELS = 3
@@ -25,7 +25,7 @@ class Speed:
 
     values: how many times as fast as at the first. kernels: how many each step was taken over,
     for the first release those of the second. selections and unusual: see
-    `overview.FamilySummary`.
+    `machine_summary.FamilySummary`.
     """
 
     machine: str

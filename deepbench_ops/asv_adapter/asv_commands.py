@@ -30,12 +30,12 @@ from asv.plugins.github import GithubPages
 from asv.repo import get_repo
 from asv.util import ProcessError, UserError, iter_subclasses
 
-from deepbench_ops import lifetime
-from deepbench_ops.asv_adapter import config, machine_entry
+from deepbench_ops import process_lifetime
+from deepbench_ops.asv_adapter import configuration_check, machine_entry
 from deepbench_ops.asv_adapter.patch import Patch
-from deepbench_ops.asv_adapter.repo import ReleaseRepo
+from deepbench_ops.asv_adapter.release_repository import ReleaseRepo
 from deepbench_ops.errors import DeepbenchError, Unsupported, remedy
-from deepbench_ops.machine import detect
+from deepbench_ops.machine import machine_facts
 
 INTERRUPTED, CLOSED_PIPE = 130, 141
 """Exit statuses, as shells report a process that SIGINT or SIGPIPE has ended."""
@@ -56,7 +56,7 @@ def in_one_line(run: Method) -> Method:
 
     def wrapped(cls: type[Command], conf: Config, args: Any, **more: Any) -> Any:
         with _errors_as_lines(cls.__name__.lower()):
-            config.check(vars(conf))
+            configuration_check.check(vars(conf))
             _complete_branches(conf)
             _check_patterns(getattr(args, "bench", None) or ())
             _check_environments(conf, getattr(args, "env_spec", None) or ())
@@ -166,7 +166,7 @@ def safe_machine_command(run: Method) -> Method:
         given = {key: value for key, value in given.items() if value != asvs_own[key]}
         name = machine_entry.check_name(given.get("machine") or machine_entry.default_name())
         known = machine_entry.entries().get(name)
-        new = {**(known or detect.identity(name)), **given}
+        new = {**(known or machine_facts.identity(name)), **given}
         if not given and not args.yes:
             new |= _asked(new)
         if split := machine_entry.differences(Path(conf.results_dir), new):
@@ -281,7 +281,7 @@ def pool_without_interrupts(pool: Method) -> Method:
     """Wrap asv's pool of processes: they ignore Ctrl-C, on which asv ends the pool itself."""
 
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        with lifetime.children_without_interrupts():
+        with process_lifetime.children_without_interrupts():
             return pool(*args, **kwargs)
 
     return wrapped

@@ -15,8 +15,8 @@ from asv.environment import Environment, EnvironmentUnavailable
 from asv.repo import Repo
 from asv.util import ProcessError, UserError
 
-from deepbench_ops.asv_adapter import config
-from deepbench_ops.asv_adapter.repo import ReleaseRepo
+from deepbench_ops.asv_adapter import configuration_check
+from deepbench_ops.asv_adapter.release_repository import ReleaseRepo
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases.environment_install import Installation, InstallError, project_root
@@ -60,7 +60,7 @@ class ReleaseEnvironment(Environment):
         tagged_env_vars: dict[tuple[str, str], str],
     ) -> None:
         try:
-            config.check(vars(conf))
+            configuration_check.check(vars(conf))
             self._project_root = project_root()
         except DeepbenchError as error:
             raise UserError(str(error)) from None

@@ -16,11 +16,11 @@ from asv.results import Results
 from deepbench_ops.asv_adapter import private_result_fields, result_files
 from deepbench_ops.asv_adapter.asv_environment import PYTHON
 from deepbench_ops.asv_adapter.filing_target import DOING, Benchmark, FilingTarget
-from deepbench_ops.measure.task import Task
+from deepbench_ops.measure.kernel_task import KernelTask
 from deepbench_ops.problems.benchmark_names import BENCHMARK
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import atomic, locks, measurements
-from deepbench_ops.storage.measurements import Record
+from deepbench_ops.storage import atomic_write, locks, measurement_files
+from deepbench_ops.storage.measurement_files import Record
 from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 DIGITS = 5
@@ -31,13 +31,13 @@ class Filed(NamedTuple):
     """A kernel's time on a release, as it is filed.
 
     low, high: the interval of 99 % in seconds. samples: one of each round. number: calls of a
-    slice. facts, notes: see `ensemble_round.Round`. implementation: the code that ran, "" where
+    slice. facts, notes: see `kernel_round.Round`. implementation: the code that ran, "" where
     that is not known. core_latencies: lowest and highest of the rounds, in nanoseconds; empty where
     there are none. ensemble: its origin for the record: file, anchor, rounds, ratio with its
     interval. skipped: the reason where there is no time.
     """
 
-    task: Task
+    task: KernelTask
     release: Release
     started_at: float
     seconds: float = float("nan")
@@ -59,13 +59,13 @@ def only_writer(target: FilingTarget) -> AbstractContextManager[None]:
 
 
 def file(
-    target: FilingTarget, points: Iterable[Filed], ready: atomic.Ready, fills: bool = False
+    target: FilingTarget, points: Iterable[Filed], ready: atomic_write.Ready, fills: bool = False
 ) -> list[Path]:
     """Write points into the results of their releases, and return asv's files.
 
     fills: whether stored times stay, but for those that come from the same file of rounds. ready:
-    as `atomic.together` gives it. For the only writer. Raises DeepbenchError for a damaged file of
-    results, and OSError; nothing is replaced then.
+    as `atomic_write.together` gives it. For the only writer. Raises DeepbenchError for a damaged
+    file of results, and OSError; nothing is replaced then.
     """
     by_release: dict[Release, list[Filed]] = defaultdict(list)
     for point in points:
@@ -73,7 +73,9 @@ def file(
     return [_file(target, release, each, ready, fills) for release, each in by_release.items()]
 
 
-def benchmarks_of(target: FilingTarget, task: Task) -> list[tuple[Benchmark, tuple[str, ...]]]:
+def benchmarks_of(
+    target: FilingTarget, task: KernelTask
+) -> list[tuple[Benchmark, tuple[str, ...]]]:
     """Return the benchmarks that have a kernel, one for each set that lists it, with its key."""
     key = (repr(task.problem), repr(task.precision))
     found: list[tuple[Benchmark, tuple[str, ...]]] = []
@@ -90,7 +92,7 @@ def _file(
     target: FilingTarget,
     release: Release,
     points: Sequence[Filed],
-    ready: atomic.Ready,
+    ready: atomic_write.Ready,
     fills: bool,
 ) -> Path:
     results = private_result_fields.new(
@@ -104,7 +106,7 @@ def _file(
     )
     path = target.results / private_result_fields.path_of(results)
     if path.exists():
-        results = result_files.whole(path)
+        results = result_files.undamaged(path)
     kept = _others(path, results) if fills else {}
     records: list[Record] = []
     for point in points:
@@ -115,15 +117,15 @@ def _file(
                 records.append(_record(benchmark["name"], point))
     if records:
         result_files.write(ready(path), results)
-        measurements.add(measurements.file_of(path), records, ready=ready)
+        measurement_files.add(measurement_files.file_of(path), records, ready=ready)
     return path
 
 
 def _others(path: Path, results: Results) -> dict[ResultKey, str]:
     """Return the file of rounds that each stored time comes from, "" for one measured alone."""
     found = {unquoted(one.name, one.key): "" for one in private_result_fields.each(results)}
-    records = measurements.file_of(path)
-    for entry in measurements.load(records)[1] if records.exists() else ():
+    records = measurement_files.file_of(path)
+    for entry in measurement_files.load(records)[1] if records.exists() else ():
         key = unquoted(entry["benchmark"], entry["params"])
         if key in found and "ensemble" in entry:
             found[key] = entry["ensemble"]["file"]

@@ -23,7 +23,7 @@ from asv.util import UserError
 from deepbench_ops import project
 from deepbench_ops.asv_adapter import (
     asv_commands,
-    atomic_json,
+    asv_json_writing,
     machine_entry,
     result_saving,
     run_command,
@@ -32,7 +32,7 @@ from deepbench_ops.asv_adapter.asv_environment import ReleaseEnvironment
 from deepbench_ops.asv_adapter.patch import applied
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.machine import detect, profile
+from deepbench_ops.machine import machine_facts, machine_profile
 from deepbench_ops.measure.nominal_readings import NominalReadings
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import locks
@@ -82,7 +82,7 @@ def find(release: Release, say: Callable[[str], object]) -> FilingTarget:
         benchmarks = _benchmarks(conf, fit, release)
     except UserError as error:
         raise DeepbenchError(str(error)) from None
-    known = profile.read(Path(conf.results_dir), machine["machine"])
+    known = machine_profile.read(Path(conf.results_dir), machine["machine"])
     return FilingTarget(
         Path(conf.results_dir),
         machine,
@@ -106,11 +106,11 @@ def _configuration() -> Config:
 def _machine(conf: Config, say: Callable[[str], object]) -> dict[str, str]:
     name = machine_entry.default_name()
     if name not in machine_entry.entries():
-        say(f"described as machine {name}: {machine_entry.save(detect.identity(name))}")
+        say(f"described as machine {name}: {machine_entry.save(machine_facts.identity(name))}")
     asv_commands.demand_same_machine(conf, name)
     for line in run_command.without_readings(conf, name):
         say(line)
-    with applied([*atomic_json.PATCHES, *machine_entry.PATCHES, *result_saving.PATCHES]):
+    with applied([*asv_json_writing.PATCHES, *machine_entry.PATCHES, *result_saving.PATCHES]):
         machine = Machine.load(machine_name=name)
         with redirect_stdout(io.StringIO()):
             machine.save(conf.results_dir)
@@ -134,7 +134,7 @@ def _environment(conf: Config) -> Environment:
 
 def _benchmarks(conf: Config, fit: Environment, release: Release) -> dict[str, Benchmark]:
     """Return the suite's benchmarks, and store asv's list of them."""
-    with redirect_stdout(io.StringIO()), applied(atomic_json.PATCHES):
+    with redirect_stdout(io.StringIO()), applied(asv_json_writing.PATCHES):
         found = Benchmarks.discover(conf, get_repo(conf), [fit], [release.hash])
         with locks.results(Path(conf.results_dir), DOING):
             found.save()

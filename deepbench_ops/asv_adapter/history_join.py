@@ -20,10 +20,10 @@ from asv.repo import get_repo
 from deepbench_ops import project
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure.task import Task
+from deepbench_ops.measure.kernel_task import KernelTask
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import ensemble_rounds
+from deepbench_ops.storage import ensemble_round_files
 from deepbench_ops.storage.result_key import ResultKey
 
 ALONE = "DEEPBENCH_ALONE"
@@ -39,10 +39,10 @@ class Joining:
 
     framework: str
     releases: Sequence[Release]
-    tasks: Sequence[Task]
+    tasks: Sequence[KernelTask]
 
 
-Measure = Callable[[Joining], Mapping[str, set[Task]]]
+Measure = Callable[[Joining], Mapping[str, set[KernelTask]]]
 """Measures and files; returns by release's name the kernels that the run is to leave out."""
 
 _measure: list[Measure] = []
@@ -69,8 +69,10 @@ def joined(conf: Config, range_spec: Any, options: Mapping[str, Any]) -> dict[st
         if release.measurable:
             by_framework[release.framework].append(release)
     for framework, releases in by_framework.items():
-        content = ensemble_rounds.load(ensemble_rounds.path_of(folder, framework))
-        kernels = dict.fromkeys(Task(*ensemble_rounds.kernel_of(each)) for each in content.entries)
+        content = ensemble_round_files.load(ensemble_round_files.path_of(folder, framework))
+        kernels = dict.fromkeys(
+            KernelTask(*ensemble_round_files.kernel_of(each)) for each in content.entries
+        )
         asked = {task: keys for task in kernels if (keys := _asked(task, options.get("bench")))}
         if not asked:
             continue
@@ -114,7 +116,7 @@ def hashes(conf: Config, range_spec: Any) -> list[str]:
     return list(repo.get_hashes_from_range(range_spec))
 
 
-def _asked(task: Task, patterns: Iterable[str] | None) -> set[ResultKey]:
+def _asked(task: KernelTask, patterns: Iterable[str] | None) -> set[ResultKey]:
     """Return the points of a kernel that patterns of `asv run --bench` pick, in every set."""
     wanted = [re.compile(each) for each in patterns or ()]
     parameters = (task.problem, task.precision)

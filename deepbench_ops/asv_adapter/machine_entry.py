@@ -13,10 +13,10 @@ from asv import util
 from asv.machine import Machine, MachineCollection
 from asv.util import UserError, load_json
 
-from deepbench_ops.asv_adapter import atomic_json, result_files
+from deepbench_ops.asv_adapter import asv_json_writing, result_files
 from deepbench_ops.asv_adapter.patch import Patch, applied, instead
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import atomic, locks, size_limits
+from deepbench_ops.storage import atomic_write, bounded_read, locks
 
 LONGEST_NAME = 100
 """Largest number of letters in a machine's name: file systems allow a folder's 255 bytes."""
@@ -104,7 +104,7 @@ def entries() -> dict[str, dict[str, str]]:
 def in_file(path: Path) -> dict[str, dict[str, str]]:
     """Return every entry of a list of machines by name; see `entries`."""
     try:
-        size_limits.demand_smaller(path, size_limits.SMALL)
+        bounded_read.demand_smaller(path, bounded_read.SMALL)
         found: dict[str, dict[str, str]] = load_json(str(path), MachineCollection.api_version)
         for name, entry in found.items():
             if not all(isinstance(text, str | int) for text in entry.values()):
@@ -132,7 +132,7 @@ def of_results(results: Path, name: str) -> dict[str, str]:
     """Return the entry that a machine's results were filed under; {} where none can be read."""
     path = results / name / "machine.json"
     try:
-        values = json.loads(size_limits.read_text(path, size_limits.SMALL))
+        values = json.loads(bounded_read.read_text(path, bounded_read.SMALL))
     except (OSError, ValueError, RecursionError, DeepbenchError):
         return {}
     if not isinstance(values, dict):
@@ -197,7 +197,7 @@ def choose(identity: dict[str, str]) -> list[str]:
             chosen[host()] = name
             done.append(f"written: {_choices_path()}, since {path.name} has other machines too")
         if chosen != _choices():
-            atomic.write_text(_choices_path(), json.dumps(chosen, indent=1) + "\n")
+            atomic_write.write_text(_choices_path(), json.dumps(chosen, indent=1) + "\n")
     return done
 
 
@@ -211,7 +211,7 @@ def _writing() -> Iterator[Path]:
     """Yield asv's file for one writer at a time."""
     path = list_path()
     with (
-        applied((*atomic_json.PATCHES, PLACE)),
+        applied((*asv_json_writing.PATCHES, PLACE)),
         locks.writing(path.parent, doing="deepbench machine"),
     ):
         yield path
@@ -229,7 +229,7 @@ def _choices() -> dict[str, str]:
     """Return the chosen entry's name by host. Raises DeepbenchError for a broken file."""
     path = _choices_path()
     try:
-        found = json.loads(size_limits.read_text(path, size_limits.SMALL))
+        found = json.loads(bounded_read.read_text(path, bounded_read.SMALL))
         if not isinstance(found, dict) or not all(isinstance(each, str) for each in found.values()):
             raise ValueError("not one machine's name for each host")
     except FileNotFoundError:

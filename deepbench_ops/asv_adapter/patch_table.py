@@ -6,10 +6,10 @@ that the rows come from. `python -m deepbench_ops.asv_adapter` prints the table.
 
 from deepbench_ops.asv_adapter import (
     asv_commands,
-    atomic_json,
+    asv_json_writing,
+    asv_result_tables,
     machine_entry,
     patch,
-    printed_tables,
     result_saving,
     run_command,
     run_forecast,
@@ -20,10 +20,10 @@ from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.asv_adapter.publishing import publish_command
 
 TABLE: tuple[Patch, ...] = (
-    *atomic_json.PATCHES,
+    *asv_json_writing.PATCHES,
     *machine_entry.PATCHES,
     *result_saving.PATCHES,
-    *printed_tables.PATCHES,
+    *asv_result_tables.PATCHES,
     *vendor_benchmarks.PATCHES,
     *run_hooks.PATCHES,
     *run_forecast.PATCHES,

@@ -14,37 +14,41 @@ from typing import Any
 
 from asv.console import log
 
-from deepbench_ops import lifetime
+from deepbench_ops import process_lifetime
 from deepbench_ops.asv_adapter import (
     asv_environment,
     history_join,
     patch_table,
-    repo,
+    release_repository,
     result_saving,
     run_command,
     run_hooks,
 )
 from deepbench_ops.asv_adapter.publishing import publish_command
-from deepbench_ops.backends import frameworks, shared_cache
+from deepbench_ops.backends import framework_list, run_cache
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import record_spool
-from deepbench_ops.measure.task import Task
-from deepbench_ops.problems import families
+from deepbench_ops.measure.kernel_task import KernelTask
+from deepbench_ops.problems import family_list
 from deepbench_ops.releases import release_table, table_location
 from deepbench_ops.releases.release_table import Release
 
-__all__ = ["asv_environment", "repo", "setup"]
+__all__ = ["asv_environment", "release_repository", "setup"]
 
 
 def setup() -> None:
     """Prepare this process for asv, which calls this in the folder of its configuration."""
-    for line in (*families.found()[1], *frameworks.found()[1], *release_table.of_plugins()[1]):
+    for line in (
+        *family_list.found()[1],
+        *framework_list.found()[1],
+        *release_table.of_plugins()[1],
+    ):
         log.warning(line)
-    lifetime.bind_forks()
+    process_lifetime.bind_forks()
     # One spool for each asv process, never used before: a killed one may have left records in its.
     spool = (run_command.SPOOLS / f"{os.getpid()}-{secrets.token_hex(8)}").resolve()
     os.environ[record_spool.SPOOL_VARIABLE] = str(spool)
-    os.environ[shared_cache.FOLDER_VARIABLE] = str(spool / "answers")
+    os.environ[run_cache.FOLDER_VARIABLE] = str(spool / "answers")
     atexit.register(shutil.rmtree, spool, ignore_errors=True)
     run_hooks.begin(spool)
     install()
@@ -65,7 +69,7 @@ def own_pages(conf: Any, releases: Sequence[Release] | None) -> publish_command.
     return SitePublication(conf, releases)
 
 
-def join_history(joining: history_join.Joining) -> Mapping[str, set[Task]]:
+def join_history(joining: history_join.Joining) -> Mapping[str, set[KernelTask]]:
     """Measure what joins a history; see `analysis.new_release_block`."""
     from deepbench_ops.analysis import new_release_block
 

@@ -21,8 +21,8 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.point_records import File
 from deepbench_ops.machine.steadiness import SteadinessJudge
 from deepbench_ops.problems.benchmark_names import why_not
-from deepbench_ops.storage import measurements
-from deepbench_ops.storage.measurements import Record
+from deepbench_ops.storage import measurement_files
+from deepbench_ops.storage.measurement_files import Record
 from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 
@@ -121,7 +121,8 @@ class _Judge:
         earlier = [
             entry
             for entry in known
-            if entry["started_at"] not in own and not measurements.is_of_this_run(self.path, entry)
+            if entry["started_at"] not in own
+            and not measurement_files.is_of_this_run(self.path, entry)
         ]
         return (bool(earlier) or not known) and not self.reason(known, key, value)
 
@@ -135,7 +136,7 @@ class _Judge:
             try:
                 self._judge = SteadinessJudge.of(self.path.parent)
             except DeepbenchError:  # of another release, whose damage keeps no result from the disk
-                own = measurements.file_of(self.path)
+                own = measurement_files.file_of(self.path)
                 self._judge = SteadinessJudge(
                     {self.path.name: File.read(own)} if own.exists() else {}
                 )
@@ -145,7 +146,7 @@ class _Judge:
 def _by_key(records: Iterable[Record]) -> dict[ResultKey, list[Record]]:
     found: dict[ResultKey, list[Record]] = defaultdict(list)
     for entry in records:
-        if not measurements.is_less(entry):
+        if not measurement_files.is_less(entry):
             found[_key(entry)].append(entry)
     return dict(found)
 

@@ -11,7 +11,7 @@ from asv.results import Results, get_filename
 
 from deepbench_ops.asv_adapter import private_result_fields
 from deepbench_ops.asv_adapter.private_result_fields import INTERVAL, Fields
-from deepbench_ops.storage import valid_times
+from deepbench_ops.storage import stored_time_checks
 
 REMEDY = "restore it from git, or remove it"
 
@@ -47,13 +47,13 @@ def _take_out(fields: Fields, name: str) -> Iterator[str]:
     for place, (value, stat, several) in enumerate(zip_longest(values, stats, samples)):
         if value is None or value != value:
             continue
-        reason = valid_times.why_not(value, stat, several)
+        reason = stored_time_checks.why_not(value, stat, several)
         if reason:
             values[place] = math.nan
             for column in filter(None, (stats, samples)):
                 column[place] = None
             yield f"{name}({_parameters(fields, name, place)}): {reason}"
-        elif stat and valid_times.unbounded(stat):
+        elif stat and stored_time_checks.unbounded(stat):
             for bound in INTERVAL:
                 stat.pop(bound, None)
 
@@ -77,7 +77,7 @@ def _wrong(path: Path, results: Results) -> str:
     for name, text in texts.items():
         if not isinstance(text, str):
             return f"its {name} is no text"
-    if not valid_times.is_number(results.date) or not 0 <= results.date < LATEST:
+    if not stored_time_checks.is_number(results.date) or not 0 <= results.date < LATEST:
         return "its date is no day"
     own = Path(get_filename("", results.commit_hash, results.env_name)).name
     if own != path.name:
@@ -109,7 +109,7 @@ def _wrong_benchmark(fields: Fields, name: str) -> str:
         if column is not None and not (isinstance(column, list) and len(column) == count):
             return f"{name} has {count} parameters and other {kind}"
     for figure in (fields.started_at[name], fields.durations.get(name)):
-        if figure is not None and not valid_times.is_number(figure):
+        if figure is not None and not stored_time_checks.is_number(figure):
             return f"{name} has a time of day that is none"
     version = fields.versions[name]
     return "" if version is None or isinstance(version, str) else f"the version of {name} is none"

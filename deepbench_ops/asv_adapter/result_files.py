@@ -19,7 +19,7 @@ from asv.util import UserError, load_json
 from deepbench_ops.asv_adapter import private_result_fields
 from deepbench_ops.asv_adapter.result_checks import REMEDY, check, is_text_map
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import size_limits
+from deepbench_ops.storage import bounded_read
 
 PREFIX = re.compile(r"^Error [a-zA-Z ]+ '.*?': ")
 """The part of asv's message before the reason."""
@@ -35,7 +35,7 @@ def read(path: Path) -> Results:
     machine than its folder.
     """
     try:
-        size_limits.demand_smaller(path, size_limits.RESULT)
+        bounded_read.demand_smaller(path, bounded_read.RESULT)
         stored = Results.load(str(path), path.parent.name)
         if not hasattr(stored, "refused"):  # `result_cache` has checked it
             check(path, stored)
@@ -44,7 +44,7 @@ def read(path: Path) -> Results:
     return stored
 
 
-def whole(path: Path) -> Results:
+def undamaged(path: Path) -> Results:
     """Return a result file. Raises DeepbenchError where `read` would leave anything out."""
     stored = read(path)
     if stored.refused:
@@ -76,7 +76,7 @@ def paths(folder: Path) -> list[Path]:
 def entry(path: Path) -> dict[str, str]:
     """Return asv's description of a machine. Raises DeepbenchError for a damaged machine.json."""
     try:
-        size_limits.demand_smaller(path, size_limits.SMALL)
+        bounded_read.demand_smaller(path, bounded_read.SMALL)
         found = load_json(str(path), Machine.api_version)
         if not is_text_map(found, (str, int)) or not isinstance(found.get("machine"), str):
             raise ValueError("it describes no machine")
@@ -91,7 +91,7 @@ def damaged(path: Path, wrong: Exception) -> DeepbenchError:
     if isinstance(wrong, RecursionError):
         reason = "it is nested too deeply"
     if "format" in reason and path.name.endswith(".json"):
-        found = json.loads(size_limits.read_bytes(path, size_limits.RESULT)).get("version")
+        found = json.loads(bounded_read.read_bytes(path, bounded_read.RESULT)).get("version")
         known = VERSIONS.get(path.name, Results.api_version)
         return DeepbenchError(
             f"{path} has format version {found!r}, and asv reads {known}: {REMEDY}"

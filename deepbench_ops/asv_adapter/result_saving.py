@@ -34,9 +34,9 @@ from deepbench_ops.asv_adapter import private_result_fields, result_files, resul
 from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.asv_adapter.remeasured_points import Remeasured
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.machine import profile, state_profile, survey
+from deepbench_ops.machine import machine_profile, profile_measurement, state_profile
 from deepbench_ops.measure import fingerprint, nominal_readings, threads, yardstick
-from deepbench_ops.storage import atomic, locks, measurements
+from deepbench_ops.storage import atomic_write, locks, measurement_files
 
 written: list[Path] = []
 """The result files that this process has saved measurements in."""
@@ -120,9 +120,9 @@ def _save(results: Results, folder: Path, save: Callable[[Results, str], None]) 
         for one in records:
             if "fingerprint" in one:
                 one["fingerprint"]["asv"] = asv.__version__
-        with atomic.together() as ready:
+        with atomic_write.together() as ready:
             result_files.write(ready(path), results, save)
-            measurements.add(measurements.file_of(path), records, run.appending, ready)
+            measurement_files.add(measurement_files.file_of(path), records, run.appending, ready)
         written.append(path)
     else:
         log.warning(f"nothing was measured: {path.name} is not written")
@@ -140,7 +140,7 @@ def _with_measurements(rm: Callable[[Results, str], None]) -> Callable[[Results,
     def wrapped(self: Results, result_dir: str) -> None:
         rm(self, result_dir)
         path = Path(result_dir) / private_result_fields.path_of(self)
-        measurements.file_of(path).unlink(missing_ok=True)
+        measurement_files.file_of(path).unlink(missing_ok=True)
 
     return wrapped
 
@@ -175,14 +175,16 @@ def _with_nominal(save: Callable[[Machine, str], None]) -> Callable[[Machine, st
                     log.info(f"Reading the yardsticks of this machine, {count} threads")
                     before = state_profile.latencies(count)
                     fresh = not known.nominal(count, yardstick.VERSION)
-                    readings = survey.yardsticks(count, known, renew=False, warn=log.warning)
+                    readings = profile_measurement.yardsticks(
+                        count, known, renew=False, warn=log.warning
+                    )
                     known = replace(known, yardstick_version=yardstick.VERSION, yardsticks=readings)
                     known = state_profile.with_state(known, count, before, fresh, log.warning)
                 elif known.levels:
                     before = state_profile.latencies(count)
                     known = state_profile.with_state(known, count, before, False, log.warning)
                 if known != stored:
-                    profile.write(results, known)
+                    machine_profile.write(results, known)
         except (OSError, DeepbenchError) as error:
             raise UserError(_reason(error)) from None
         os.environ[nominal_readings.VARIABLE] = known.for_processes(yardstick.VERSION)
@@ -190,14 +192,14 @@ def _with_nominal(save: Callable[[Machine, str], None]) -> Callable[[Machine, st
     return wrapped
 
 
-def _profile_of(results: Path, machine: str) -> profile.Profile:
+def _profile_of(results: Path, machine: str) -> machine_profile.Profile:
     """Return the machine's profile, a new one where it has none.
 
     Raises DeepbenchError where it is of another processor.
     """
-    new = profile.Profile(machine, facts={"processor": fingerprint.silicon()})
-    known = profile.read(results, machine) or new
-    profile.refuse_another(known, fingerprint.silicon())
+    new = machine_profile.Profile(machine, facts={"processor": fingerprint.silicon()})
+    known = machine_profile.read(results, machine) or new
+    machine_profile.refuse_another(known, fingerprint.silicon())
     return known
 
 

@@ -26,7 +26,7 @@ from deepbench_ops.asv_adapter import (
     asv_environment,
     history_join,
     machine_entry,
-    repo,
+    release_repository,
     run_forecast,
     run_hooks,
     socket_path,
@@ -34,7 +34,7 @@ from deepbench_ops.asv_adapter import (
 from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.conditions import DEVICE
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.machine import profile
+from deepbench_ops.machine import machine_profile
 from deepbench_ops.measure import device_workloads, outside_settings, threads, yardstick
 from deepbench_ops.storage import locks
 
@@ -69,7 +69,7 @@ def _of_releases(run: Callable[..., Any]) -> Callable[..., Any]:
         ongoing.saving = not kwargs.get("dry_run", False)
         ongoing.appending = bool(kwargs.get("append_samples", False))
         ongoing.command = _digest(range_spec, kwargs)
-        releases = conf.dvcs == repo.ReleaseRepo.dvcs
+        releases = conf.dvcs == release_repository.ReleaseRepo.dvcs
         if releases:
             kwargs["parallel"] = 1
             if range_spec is None:
@@ -79,7 +79,7 @@ def _of_releases(run: Callable[..., Any]) -> Callable[..., Any]:
             for commit in history_join.hashes(conf, range_spec):
                 asv_environment.demand_measurable(get_repo(conf).release(commit))
         question = run_forecast.Question(_framework(conf), kwargs)
-        with alone(ongoing.spool):
+        with only_measurement(ongoing.spool):
             if releases:
                 ongoing.joined = history_join.joined(conf, range_spec, kwargs)
             with run_forecast.asking(question):
@@ -104,7 +104,7 @@ def without_readings(conf: Config, machine: str | None) -> list[str]:
     reading on the machine, this one where none is named."""
     asked = (conf.matrix or {}).get("env_nobuild", {}).get(DEVICE.variable) or []
     devices = [asked] if isinstance(asked, str) else asked
-    known = profile.read(Path(conf.results_dir), machine or machine_entry.default_name())
+    known = machine_profile.read(Path(conf.results_dir), machine or machine_entry.default_name())
     read = known.nominal(threads.wanted(), yardstick.VERSION) if known is not None else {}
     return [
         f"{device} has no nominal reading of its yardstick: times are stored as measured, not"
@@ -118,13 +118,13 @@ def without_readings(conf: Config, machine: str | None) -> list[str]:
 
 def _framework(conf: Config) -> Callable[[str], str]:
     """Return a function from a commit to its framework, "" where commits are no releases."""
-    if conf.dvcs != repo.ReleaseRepo.dvcs:
+    if conf.dvcs != release_repository.ReleaseRepo.dvcs:
         return lambda commit: ""
     return lambda commit: get_repo(conf).release(commit).framework
 
 
 @contextmanager
-def alone(spool: Path) -> Iterator[None]:
+def only_measurement(spool: Path) -> Iterator[None]:
     """Be the only run that measures in this project; spools of killed ones are removed.
 
     Raises UserError where another one measures.

@@ -23,7 +23,7 @@ from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.asv_adapter.run_hooks import YES_VARIABLE
 from deepbench_ops.asv_adapter.run_progress import duration_text
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import measurements
+from deepbench_ops.storage import measurement_files
 from deepbench_ops.storage.result_key import ResultKey
 
 LONG_SECONDS = 3600.0
@@ -187,10 +187,12 @@ def _there(conf: Config, found: Benchmarks, hash: str, options: Mapping[str, Any
 
 def records(results: Path, machine: str) -> Iterator[dict[str, Any]]:
     """Yield the records of a machine's points; where it has none, those of all machines."""
-    files = measurements.paths(results / machine)
-    for path in files or chain.from_iterable(map(measurements.paths, sorted(results.glob("*")))):
+    files = measurement_files.paths(results / machine)
+    for path in files or chain.from_iterable(
+        map(measurement_files.paths, sorted(results.glob("*")))
+    ):
         try:
-            lines = measurements.content(path).splitlines()
+            lines = measurement_files.content(path).splitlines()
         except DeepbenchError:
             continue  # publishing and importing name damaged files
         for line in lines:

@@ -27,7 +27,7 @@ from deepbench_ops.asv_adapter import machine_entry, private_result_fields
 from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, Record, RunJournal, forget_saved
 from deepbench_ops.asv_adapter.run_progress import RunProgress
-from deepbench_ops.backends import shared_cache
+from deepbench_ops.backends import run_cache
 from deepbench_ops.measure import fingerprint, nominal_readings, outside_settings, record_spool
 from deepbench_ops.storage.result_key import ResultKey, unquoted
 
@@ -140,8 +140,8 @@ class OngoingRun:
                 left[point] += 0 if point in self._left_out else times
         self._progress, self._journal, self._records = RunProgress(left), None, []
         self._results = options.get("results")
-        if shared_cache.FOLDER_VARIABLE in os.environ:
-            shutil.rmtree(os.environ[shared_cache.FOLDER_VARIABLE], ignore_errors=True)
+        if run_cache.FOLDER_VARIABLE in os.environ:
+            shutil.rmtree(os.environ[run_cache.FOLDER_VARIABLE], ignore_errors=True)
         self.last_round = 1 in (options.get("run_rounds") or [1])  # asv counts them down
         log.info(f"{left.total()} points to measure")
         if self.saving and not options.get("profile"):
@@ -212,7 +212,7 @@ def _variables() -> dict[str, str]:
     each record names the one that it was calibrated by.
     """
     names = {name for name in os.environ if name.startswith("DEEPBENCH_")}
-    names -= {record_spool.SPOOL_VARIABLE, shared_cache.FOLDER_VARIABLE, YES_VARIABLE}
+    names -= {record_spool.SPOOL_VARIABLE, run_cache.FOLDER_VARIABLE, YES_VARIABLE}
     names -= {machine_entry.FILE_VARIABLE, fingerprint.NODE_VARIABLE}
     names.discard(nominal_readings.VARIABLE)
     return {name: os.environ[name] for name in sorted(names)}

@@ -25,8 +25,8 @@ from typing import Any
 from asv.console import log
 from asv.runner import BenchmarkResult
 
-from deepbench_ops.storage import atomic, json_lines, record_fields, valid_times
-from deepbench_ops.storage.measurements import Record
+from deepbench_ops.storage import atomic_write, json_lines, record_checks, stored_time_checks
+from deepbench_ops.storage.measurement_files import Record
 from deepbench_ops.storage.result_key import ResultKey
 
 SAVED = "saved"
@@ -159,7 +159,7 @@ def _text_digest(*texts: object) -> str:
 
 
 def _write(path: Path, lines: list[JournalLine]) -> None:
-    atomic.write_text(path, json_lines.as_text(lines, allow_nan=True))
+    atomic_write.write_text(path, json_lines.as_text(lines, allow_nan=True))
 
 
 def _lines(path: Path) -> Iterator[JournalLine]:
@@ -185,10 +185,12 @@ def _check(answer: dict[str, Any], records: list[Record]) -> None:
     for value, samples in zip(answer["result"], answer["samples"], strict=True):
         if samples is None and not isinstance(value, int | float | None):
             raise ValueError("this is no number")
-        if samples is not None and not (value is True and all(map(valid_times.is_time, samples))):
+        if samples is not None and not (
+            value is True and all(map(stored_time_checks.is_time, samples))
+        ):
             raise ValueError("these are no times")
     for record in records:
-        record_fields.check({key: record[key] for key in record if key != "fingerprint"})
+        record_checks.check({key: record[key] for key in record if key != "fingerprint"})
 
 
 def _entry(line: JournalLine) -> MeasuredPoint:

@@ -11,7 +11,7 @@ from typing import Any
 from asv.benchmarks import Benchmarks
 from asv.util import UserError
 
-from deepbench_ops.asv_adapter import benchmark_list, result_files, vendor_results
+from deepbench_ops.asv_adapter import benchmark_list_check, result_files, vendor_results
 from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.errors import DeepbenchError
 
@@ -25,7 +25,7 @@ def _extending(load: Callable[..., Benchmarks]) -> Callable[..., Benchmarks]:
         path = Path(cls.get_benchmark_file_path(conf.results_dir))
         if path.exists():  # without one asv names the command that makes it
             try:
-                benchmark_list.demand_whole(path)
+                benchmark_list_check.demand_whole(path)
             except DeepbenchError as wrong:
                 raise UserError(str(wrong)) from None
         return extended(load(cls, conf), conf, regex)
@@ -35,7 +35,7 @@ def _extending(load: Callable[..., Benchmarks]) -> Callable[..., Benchmarks]:
 
 def extended(benchmarks: Benchmarks, conf: Any, regex: Any = None) -> Benchmarks:
     """Return the benchmarks with those of published results, as far as `regex` matches them."""
-    found = {name: benchmark_list.without_markup(each) for name, each in benchmarks.items()}
+    found = {name: benchmark_list_check.without_markup(each) for name, each in benchmarks.items()}
     folders = sorted(path for path in Path(conf.results_dir).glob("*") if path.is_dir())
     for path in [path for folder in folders for path in vendor_results.paths(folder)]:
         try:
@@ -48,7 +48,7 @@ def extended(benchmarks: Benchmarks, conf: Any, regex: Any = None) -> Benchmarks
 
 
 def _add(found: dict[str, Any], name: str, params: list[list[str]]) -> None:
-    if not benchmark_list.NAME.fullmatch(name):
+    if not benchmark_list_check.NAME.fullmatch(name):
         return
     known = found.get(name) or _published_only(name, len(params))
     if len(known["params"]) != len(params):

@@ -40,7 +40,7 @@ def load(path: Path) -> tuple[PublishedValues, Stack]:
 
     Raises DeepbenchError for a file that is damaged, or holds values that cannot be right.
     """
-    return values_and_stack(result_files.whole(path))
+    return values_and_stack(result_files.undamaged(path))
 
 
 def values_and_stack(published: Results) -> tuple[PublishedValues, Stack]:

@@ -8,16 +8,16 @@ framework is installed.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from deepbench_ops.backends import frameworks
+from deepbench_ops.backends import framework_list
 from deepbench_ops.errors import DeepbenchError, Unsupported
 
 if TYPE_CHECKING:
-    from deepbench_ops.backends.base import Backend
+    from deepbench_ops.backends.backend_interface import Backend
 
-NAMES = tuple(frameworks.found()[0])
+NAMES = tuple(framework_list.found()[0])
 """Names of all frameworks, in the order of tables."""
 
-DEVICES = tuple(frameworks.devices())
+DEVICES = tuple(framework_list.devices())
 """Names of all devices, the processor first."""
 
 
@@ -42,7 +42,7 @@ def preload(name: str) -> "type[Backend]":
     Raises DeepbenchError as `load` does, and for a fault in the code of another distribution, with
     the name of that distribution.
     """
-    known = frameworks.found()[0]
+    known = framework_list.found()[0]
     if name not in known:
         raise DeepbenchError(f"unknown framework {name!r}: choose one of {', '.join(NAMES)}")
     framework = known[name]
@@ -71,7 +71,7 @@ def _listed(devices: tuple[str, ...]) -> str:
 
 def _class_of(module: object) -> "type[Backend]":
     """Return the one class derived from Backend that a module defines."""
-    from deepbench_ops.backends.base import Backend
+    from deepbench_ops.backends.backend_interface import Backend
 
     defined = [
         each

@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deepbench_ops.backends import families
-from deepbench_ops.backends.assembly import Prepared, Values, assemble
-from deepbench_ops.backends.base import Backend, Builder
+from deepbench_ops.backends.backend_interface import Backend, Builder
 from deepbench_ops.backends.free_memory import available
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import Prepared, Values, assemble
 from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.problem import FIRST_CALL, Problem, computed

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from deepbench_ops.backends.assembly import Prepared
+from deepbench_ops.backends.kernel_assembly import Prepared
 from deepbench_ops.backends.latest_output import LatestOutput
 
 

@@ -10,12 +10,12 @@ from deepbench_ops.backends import DEVICES, NAMES
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.check import known, once
 from deepbench_ops.commands.options import printed_as, several
-from deepbench_ops.commands.output import show
+from deepbench_ops.commands.output_format import show
 from deepbench_ops.problems import ALL_PRECISIONS, FAMILIES, PRECISIONS
 from deepbench_ops.problems.problem_lists import TYPES, family_name
 
 if TYPE_CHECKING:
-    from deepbench_ops.backends.check_table import CheckResult
+    from deepbench_ops.backends.backend_check_table import CheckResult
 
 YES = "yes"
 KINDS = 2
@@ -51,11 +51,11 @@ def backends(
     from deepbench_ops.measure import threads
 
     count = threads.fix()
-    from deepbench_ops.backends import check_table
-    from deepbench_ops.distributed import check_table as between_processes
+    from deepbench_ops.backends import backend_check_table
+    from deepbench_ops.distributed import collective_check_table as between_processes
 
     in_one, between = between_processes.split_by_processes(chosen)
-    found = list(check_table.rows(names, (place,), in_one, (), threads=count, kinds=KINDS))
+    found = list(backend_check_table.rows(names, (place,), in_one, (), threads=count, kinds=KINDS))
     found += between_processes.rows(between, names, (place,), PRECISIONS)
     found += between_processes.lacking(between, names, place)
     show(form, lambda: as_table(found), lambda: [asdict(row) for row in found])
@@ -63,12 +63,12 @@ def backends(
 
 def as_table(found: Sequence["CheckResult"]) -> str:
     """A line for each kernel, a column for each precision, and the reasons numbered below."""
-    from deepbench_ops.backends import check_table
+    from deepbench_ops.backends import backend_check_table
 
     reasons: dict[str, int] = {}
     cells: dict[tuple[str, str, str], dict[str, str]] = {}
     for row in found:
-        had = row.verdict == check_table.OK
+        had = row.verdict == backend_check_table.OK
         number = YES if had else str(reasons.setdefault(row.reason, len(reasons) + 1))
         line = cells.setdefault((row.framework, row.family, row.operation), {})
         every = TYPES[row.family].precisions if row.family in TYPES else PRECISIONS

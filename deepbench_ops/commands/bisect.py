@@ -19,8 +19,8 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.suggestions import unknown
 
 if TYPE_CHECKING:
-    from deepbench_ops.analysis.bisect import BisectionStep
-    from deepbench_ops.measure.ensemble_round import Round
+    from deepbench_ops.analysis.bisection import BisectionStep
+    from deepbench_ops.measure.kernel_round import Round
     from deepbench_ops.releases.release_table import Release
 
 NOT_SLOWER, FOUND, UNSURE = 0, 1, 3
@@ -63,9 +63,9 @@ def bisect(
     that stays uncertain.
     """
     from deepbench_ops import project
-    from deepbench_ops.analysis.bisect import bisect as search
+    from deepbench_ops.analysis.bisection import bisect as search
     from deepbench_ops.measure import ensemble
-    from deepbench_ops.measure.task import Task
+    from deepbench_ops.measure.kernel_task import KernelTask
     from deepbench_ops.releases import worker_launch
 
     folder = project.environments()
@@ -73,7 +73,7 @@ def bisect(
     known = (*wanted.operations, *wanted.uncompared)
     if operation not in known:
         raise unknown(f"{wanted.family} operation", operation, known)
-    task = Task(wanted.family, wanted.id, precision, operation)
+    task = KernelTask(wanted.family, wanted.id, precision, operation)
 
     def measure(before: "Release", after: "Release", rounds: int) -> "list[Round]":
         launches = {

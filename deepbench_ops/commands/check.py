@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from deepbench_ops.backends import DEVICES, NAMES
-from deepbench_ops.commands import progress, terminal_tables
+from deepbench_ops.commands import progress_line, terminal_tables
 from deepbench_ops.commands.options import printed_as, release_option, several
-from deepbench_ops.commands.output import as_json
+from deepbench_ops.commands.output_format import as_json
 from deepbench_ops.conditions import LAYOUT
 from deepbench_ops.errors import DeepbenchError, NoAnswer
 from deepbench_ops.exchange.spreadsheet_text import guarded_csv
@@ -22,7 +22,7 @@ from deepbench_ops.problems.problem_lists import TYPES, family_name
 from deepbench_ops.problems.suggestions import unknown
 
 if TYPE_CHECKING:
-    from deepbench_ops.backends.check_table import CheckResult
+    from deepbench_ops.backends.backend_check_table import CheckResult
     from deepbench_ops.distributed.check_process import Selection
 
 COLUMNS = (
@@ -88,7 +88,7 @@ def check(
     )
     threads.fix()
     # numpy is only imported now, after the thread counts were settled.
-    from deepbench_ops.backends import check_table
+    from deepbench_ops.backends import backend_check_table
 
     writers: dict[str, Callable[[Iterable[CheckResult]], Iterable[CheckResult]]] = {
         "table": partial(print_table, wanted),
@@ -96,11 +96,13 @@ def check(
         "json": print_json,
     }
     verdicts = Counter(row.verdict for row in writers[form](checked(wanted, release)))
-    counted = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in check_table.VERDICTS)
+    counted = ", ".join(
+        f"{verdicts[verdict]} {verdict}" for verdict in backend_check_table.VERDICTS
+    )
     click.echo(counted, err=form != "table")
-    if verdicts[check_table.WRONG]:
+    if verdicts[backend_check_table.WRONG]:
         click.get_current_context().exit(ANY_WRONG)
-    if not verdicts[check_table.OK]:
+    if not verdicts[backend_check_table.OK]:
         raise NoAnswer("no kernel was compared: the table has the reasons")
 
 
@@ -136,7 +138,7 @@ def once(names: Iterable[str]) -> tuple[str, ...]:
 
 def show_step(step: str) -> None:
     """Show the step of the check on a terminal."""
-    progress.show(f"checking: {step} ...")
+    progress_line.show(f"checking: {step} ...")
 
 
 def print_json(rows: Iterable["CheckResult"]) -> list["CheckResult"]:
@@ -145,7 +147,7 @@ def print_json(rows: Iterable["CheckResult"]) -> list["CheckResult"]:
     Error and tolerance are null where nothing was compared.
     """
     found = list(rows)
-    progress.clear()
+    progress_line.clear()
     click.echo(as_json([asdict(row) for row in found]))
     return found
 
@@ -155,11 +157,11 @@ def print_csv(rows: Iterable["CheckResult"]) -> Iterator["CheckResult"]:
 
     Error and tolerance are empty where nothing was compared.
     """
-    from deepbench_ops.backends.check_table import CheckResult
+    from deepbench_ops.backends.backend_check_table import CheckResult
 
     click.echo(guarded_csv([[field.name for field in fields(CheckResult)]]), nl=False)
     for row in rows:
-        progress.clear()
+        progress_line.clear()
         click.echo(guarded_csv([asdict(row).values()]), nl=False)
         yield row
 
@@ -179,12 +181,12 @@ def print_table(wanted: "Selection", rows: Iterable["CheckResult"]) -> Iterator[
     layout = terminal_tables.Layout(COLUMNS, widths, terminal_tables.terminal_width())
     click.echo(layout.head())
     for row in rows:
-        progress.clear()
+        progress_line.clear()
         figures = (shown(row.error), shown(row.tolerance))
         names = (row.framework, row.device, row.family, row.operation, row.precision, row.layout)
         click.echo(layout.line([*names, *figures, row.verdict, row.reason]))
         yield row
-    progress.clear()
+    progress_line.clear()
     if layout.left_out:
         click.echo(terminal_tables.left_out(layout))
 

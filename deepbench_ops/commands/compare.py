@@ -9,12 +9,16 @@ import click
 
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import machine_with_results, printed_as, results_folder, say
-from deepbench_ops.commands.output import show
+from deepbench_ops.commands.output_format import show
 from deepbench_ops.errors import DeepbenchError, NoAnswer
 
 if TYPE_CHECKING:
-    from deepbench_ops.analysis.comparison import Contender, FamilyComparison, KernelComparison
-    from deepbench_ops.analysis.implementations import Switch
+    from deepbench_ops.analysis.implementation_changes import Switch
+    from deepbench_ops.analysis.machine_comparison import (
+        Contender,
+        FamilyComparison,
+        KernelComparison,
+    )
 
 GROUP_COLUMNS = (
     terminal_tables.Column("family"),
@@ -70,7 +74,7 @@ def compare(
     interval takes the kernels as a sample of all that a family could have. CSV has the families
     only.
     """
-    from deepbench_ops.analysis import comparison, implementations
+    from deepbench_ops.analysis import implementation_changes, machine_comparison
     from deepbench_ops.analysis.unsteady_list import remarks, without_answer
 
     _demand_machines(contenders, results)
@@ -80,16 +84,21 @@ def compare(
         raise DeepbenchError(
             f"{first.name} would be compared with itself: name another machine or @RELEASE"
         )
-    say(comparison.elsewhere(sides, device), form)
-    pairs = [(o, comparison.groups(first, o), comparison.changes(first, o)) for o in others]
+    say(machine_comparison.elsewhere(sides, device), form)
+    pairs = [
+        (o, machine_comparison.groups(first, o), machine_comparison.changes(first, o))
+        for o in others
+    ]
     if not any(groups for _, groups, _ in pairs):
         names = " and ".join(other.name for other in others)
         reason = f"{first.name} has no kernel in common with {names}"
         raise without_answer(reason, [point for side in sides for point in side.left])
     for other in others:
         left = remarks([*first.left, *other.left])
-        switched = implementations.remarks(_switches(comparison.changes(first, other)))
-        say([*comparison.remarks(first, other), *left, *switched], form)
+        switched = implementation_changes.remarks(
+            _switches(machine_comparison.changes(first, other))
+        )
+        say([*machine_comparison.remarks(first, other), *left, *switched], form)
     show(
         form,
         lambda: "\n\n".join(_text(first, *p, widest, form == "markdown") for p in pairs),
@@ -110,14 +119,14 @@ def _demand_machines(contenders: Sequence[str], results: Path) -> None:
 
 
 def _switches(changes: Sequence["KernelComparison"]) -> "list[Switch]":
-    from deepbench_ops.analysis import implementations
+    from deepbench_ops.analysis import implementation_changes
 
-    return implementations.switches((change.first, change.other) for change in changes)
+    return implementation_changes.switches((change.first, change.other) for change in changes)
 
 
 def _contender(spec: str, results: Path, device: str | None) -> "Contender":
-    from deepbench_ops.analysis import comparison, machine_points
-    from deepbench_ops.machine import profile
+    from deepbench_ops.analysis import machine_comparison, machine_points
+    from deepbench_ops.machine import machine_profile
     from deepbench_ops.releases import table_location
 
     named, at, release = spec.partition("@")
@@ -131,8 +140,8 @@ def _contender(spec: str, results: Path, device: str | None) -> "Contender":
         raise NoAnswer(
             f"{machine} has no results of {release}: asv run {release} measures it on this machine"
         )
-    return comparison.contender(
-        f"{machine}{at}{release}", found, profile.read(results, machine), device
+    return machine_comparison.contender(
+        f"{machine}{at}{release}", found, machine_profile.read(results, machine), device
     )
 
 

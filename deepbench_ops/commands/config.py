@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from deepbench_ops import project
-from deepbench_ops.asv_adapter.config import load
+from deepbench_ops.asv_adapter.configuration_check import load
 
 
 @click.command()

@@ -8,7 +8,7 @@ import click
 
 from deepbench_ops.commands.options import results_folder, say
 from deepbench_ops.errors import DeepbenchError, NoAnswer
-from deepbench_ops.storage import atomic
+from deepbench_ops.storage import atomic_write
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.points import Point
@@ -54,12 +54,12 @@ def export(
     machine and release, a workbook for each set.
     """
     from deepbench_ops.analysis import machine_points
-    from deepbench_ops.exchange import table_writer
+    from deepbench_ops.exchange import export_table_writer
     from deepbench_ops.problems.problem_lists import set_name
     from deepbench_ops.problems.suggestions import unknown
     from deepbench_ops.releases import table_location
 
-    texts = {"csv": table_writer.as_csv, "json": table_writer.as_json}
+    texts = {"csv": export_table_writer.as_csv, "json": export_table_writer.as_json}
     form = form or (output.suffix.removeprefix(".") if output is not None else "")
     if form not in (*texts, "xlsx", "parquet"):
         raise DeepbenchError(
@@ -83,12 +83,12 @@ def export(
         _workbooks(results, machine, output, found)
     elif form == "parquet":
         path = output or Path(f"{machine}.parquet")
-        table_writer.write_parquet(path, list(map(table_writer.row, found)))
+        export_table_writer.write_parquet(path, list(map(export_table_writer.row, found)))
         click.echo(f"{len(found)} times of {machine} in {path}")
     elif output is None:
-        click.echo(texts[form](list(map(table_writer.row, found))), nl=False)
+        click.echo(texts[form](list(map(export_table_writer.row, found))), nl=False)
     else:
-        atomic.write_text(output, texts[form](list(map(table_writer.row, found))))
+        atomic_write.write_text(output, texts[form](list(map(export_table_writer.row, found))))
         click.echo(f"{len(found)} times of {machine} in {output}")
 
 
@@ -97,7 +97,7 @@ def _workbooks(results: Path, machine: str, output: Path | None, found: Sequence
     from deepbench_ops.analysis import settings_agreement
     from deepbench_ops.asv_adapter import vendor_results
     from deepbench_ops.exchange import workbook_writer
-    from deepbench_ops.machine import profile
+    from deepbench_ops.machine import machine_profile
 
     found = [point for point in found if point.usual_run and workbook_writer.has_column(point)]
     if not found:
@@ -108,7 +108,7 @@ def _workbooks(results: Path, machine: str, output: Path | None, found: Sequence
     )
     say(settings_agreement.notes([], [point for group in apart for point in group]))
     stack = vendor_results.stack_of(results / machine, release)
-    known = profile.read(results, machine)
+    known = machine_profile.read(results, machine)
     facts = known.facts if known is not None and release.measurable else {}
     facts = {"Machine": machine, **facts, **stack, "Release": release.name}
     sets = {output: found} if output is not None else {}

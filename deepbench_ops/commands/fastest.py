@@ -9,12 +9,12 @@ import click
 
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import MEASURE, printed_as, results_folder, say
-from deepbench_ops.commands.output import show
-from deepbench_ops.problems.ids import problem_of
+from deepbench_ops.commands.output_format import show
 from deepbench_ops.problems.precision import ALL_PRECISIONS, MIXED
+from deepbench_ops.problems.problem_ids import problem_of
 
 if TYPE_CHECKING:
-    from deepbench_ops.analysis.fastest import SpeedRecord
+    from deepbench_ops.analysis.fastest_machines import SpeedRecord
 
 COLUMNS = (
     terminal_tables.Column("set", drop=2),
@@ -72,7 +72,7 @@ def fastest(
     FLOP/s; of an all-reduce its time and the bytes of all ranks' vectors over it. The last of these
     tables took the faster of several precisions: repeat --precision for that.
     """
-    from deepbench_ops.analysis import fastest as records
+    from deepbench_ops.analysis import fastest_machines as records
     from deepbench_ops.analysis import machine_points, points
     from deepbench_ops.analysis.settings_agreement import notes
     from deepbench_ops.analysis.unsteady_list import remarks, without_answer

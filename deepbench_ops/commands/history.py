@@ -12,7 +12,7 @@ import click
 from deepbench_ops.analysis.history_stores import demand_warm, open_history
 from deepbench_ops.backends import DEVICES
 from deepbench_ops.commands import terminal_tables
-from deepbench_ops.commands.history_progress import Progress
+from deepbench_ops.commands.history_progress import HistoryProgress
 from deepbench_ops.commands.options import (
     kernel_ids,
     measure_alone,
@@ -23,17 +23,17 @@ from deepbench_ops.commands.options import (
     say,
     say_settings,
 )
-from deepbench_ops.commands.output import show
+from deepbench_ops.commands.output_format import show
 from deepbench_ops.commands.problems import find_anywhere
 from deepbench_ops.conditions import DEVICE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.precision import precision as precision_named
 
 if TYPE_CHECKING:
-    from deepbench_ops.analysis.ensembles import Ensemble
+    from deepbench_ops.analysis.ensemble_verdicts import Ensemble
     from deepbench_ops.analysis.verdict import Verdict
-    from deepbench_ops.measure.ensemble_store import EnsembleStore
-    from deepbench_ops.measure.task import Task
+    from deepbench_ops.measure.kernel_task import KernelTask
+    from deepbench_ops.measure.round_store import RoundStore
     from deepbench_ops.releases.release_table import Release
 
 UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}
@@ -157,7 +157,7 @@ def history(
     the next one.
     """
     from deepbench_ops import project
-    from deepbench_ops.analysis.ensembles import Ensemble, Goal, demand_two
+    from deepbench_ops.analysis.ensemble_verdicts import Ensemble, Goal, demand_two
 
     folder = project.environments()
     measure_alone()
@@ -174,7 +174,7 @@ def history(
     reference = _anchor(anchor, list(launches), opened.store)
     most = together or _most_together()
     found = Ensemble(launches, reference, opened.store, most, opened.reference)
-    progress = Progress(len(tasks), Goal(within, rounds, budget), opened.file, _note)
+    progress = HistoryProgress(len(tasks), Goal(within, rounds, budget), opened.file, _note)
     with opened.filing_at_the_end():
         found.measure(tasks, progress.goal, progress.note)
     show(
@@ -190,7 +190,7 @@ def _asked(
 ) -> "tuple[str, list[Release]]":
     """Return the name of the history and its releases. Raises DeepbenchError for a question that
     is none, and as `_releases` does."""
-    from deepbench_ops.storage import ensemble_rounds
+    from deepbench_ops.storage import ensemble_round_files
 
     if frameworks is None and framework is not None and not newest:
         return framework, _releases(framework, span)
@@ -202,7 +202,7 @@ def _asked(
     names = list(dict.fromkeys(filter(None, frameworks.replace(" ", "").split(","))))
     if len(names) < 2:
         raise DeepbenchError(f"--frameworks {frameworks}: name two or more, separated by commas")
-    return ensemble_rounds.SEVERAL, [_newest(name) for name in names]
+    return ensemble_round_files.SEVERAL, [_newest(name) for name in names]
 
 
 def _newest(framework: str) -> "Release":
@@ -217,8 +217,7 @@ def _releases(framework: str, span: str | None) -> "list[Release]":
     Raises DeepbenchError for an unknown framework or release, and for fewer than two releases.
     """
     from deepbench_ops.problems.suggestions import unknown
-    from deepbench_ops.releases import release_table, table_location
-    from deepbench_ops.releases import span as span_of
+    from deepbench_ops.releases import release_ranges, release_table, table_location
 
     every = release_table.measurable(table_location.of_project())
     of_framework = [release for release in every if release.framework == framework]
@@ -226,25 +225,27 @@ def _releases(framework: str, span: str | None) -> "list[Release]":
         raise unknown("framework", framework, sorted({release.framework for release in every}))
     if span is None:
         return of_framework
-    chosen = span_of.select(span, of_framework)
+    chosen = release_ranges.select(span, of_framework)
     if len(chosen) < 2:
         raise DeepbenchError(f"{span} is one release: name two or more, such as 1.26.4..2.4.6")
     return chosen
 
 
-def _tasks(selection: str, family: str | None, ids: Sequence[str], precision: str) -> "list[Task]":
+def _tasks(
+    selection: str, family: str | None, ids: Sequence[str], precision: str
+) -> "list[KernelTask]":
     """Return the kernels asked for, without what runs on several ranks.
 
     Raises DeepbenchError where nothing is left.
     """
-    from deepbench_ops.measure.task import Task
+    from deepbench_ops.measure.kernel_task import KernelTask
     from deepbench_ops.problems.selections import operations, select
 
     problems = [find_anywhere(text, family) for text in ids] or [
         member.problem for member in select(selection, family)
     ]
     tasks = [
-        Task(problem.family, problem.id, precision, operation)
+        KernelTask(problem.family, problem.id, precision, operation)
         for problem in problems
         if not problem.ranks and precision in problem.precisions
         for operation in operations(problem)
@@ -271,7 +272,7 @@ def _launches(releases: "Sequence[Release]", folder: Path) -> tuple[dict[str, An
     return launches, reasons
 
 
-def _anchor(name: str | None, names: Sequence[str], store: "EnsembleStore") -> str:
+def _anchor(name: str | None, names: Sequence[str], store: "RoundStore") -> str:
     """Return the anchor: the one named, else that of most rounds so far, else the newest."""
     from deepbench_ops.problems.suggestions import unknown
 
@@ -289,14 +290,14 @@ def _most_together() -> int:
     return max(2, int(left / WORKER_BYTES)) if math.isfinite(left) else 16
 
 
-def _table(found: "Ensemble", tasks: "Sequence[Task]", several: bool) -> str:
+def _table(found: "Ensemble", tasks: "Sequence[KernelTask]", several: bool) -> str:
     """Return a row for each kernel: its steps, or the fastest of several frameworks."""
     if several:
         return terminal_tables.table(CONTEST, [_contest(found, task) for task in tasks])
     return terminal_tables.table(COLUMNS, _rows(found, tasks))
 
 
-def _contest(found: "Ensemble", task: "Task") -> list[str]:
+def _contest(found: "Ensemble", task: "KernelTask") -> list[str]:
     """Return the fastest release of a kernel, and the time of the second over its."""
     ratios = {found.anchor: 1.0}
     ratios |= {name: each.ratio for name, each in found.against_anchor(task).items()}
@@ -312,8 +313,8 @@ def _contest(found: "Ensemble", task: "Task") -> list[str]:
     return [task.problem, task.operation, *cells]
 
 
-def _rows(found: "Ensemble", tasks: "Sequence[Task]") -> list[list[str]]:
-    largest: dict[Task, tuple[str, float]] = {}
+def _rows(found: "Ensemble", tasks: "Sequence[KernelTask]") -> list[list[str]]:
+    largest: dict[KernelTask, tuple[str, float]] = {}
     for (task, _, after), step in found.all_steps(tasks).items():
         most = largest.get(task, ("", 1.0))[1]
         if step.kind in ("slower", "faster") and abs(math.log(step.ratio)) > abs(math.log(most)):
@@ -324,7 +325,7 @@ def _rows(found: "Ensemble", tasks: "Sequence[Task]") -> list[list[str]]:
     ]
 
 
-def _whole_span(found: "Ensemble", task: "Task") -> list[str]:
+def _whole_span(found: "Ensemble", task: "KernelTask") -> list[str]:
     """Return the rounds of a kernel, and its newest release's time over its oldest's."""
     measured = found.measured(task)
     if len(measured) < 2:
@@ -349,7 +350,7 @@ def _spoken(step: tuple[str, float] | None) -> str:
 
 
 def _document(
-    found: "Ensemble", tasks: "Sequence[Task]", reasons: dict[str, str]
+    found: "Ensemble", tasks: "Sequence[KernelTask]", reasons: dict[str, str]
 ) -> dict[str, object]:
     """Return all ratios to the anchor, for --format json."""
     from dataclasses import asdict
@@ -368,7 +369,7 @@ def _document(
 
 
 def _remarks(
-    found: "Ensemble", tasks: "Sequence[Task]", reasons: dict[str, str], within: float
+    found: "Ensemble", tasks: "Sequence[KernelTask]", reasons: dict[str, str], within: float
 ) -> list[str]:
     able = [task for task in tasks if found.measured(task) or not found.store.of(task)]
     wide = sum(found.half_width(task) > within for task in able)
@@ -382,7 +383,7 @@ def _remarks(
     return lines + _left_out(found, tasks)
 
 
-def _left_out(found: "Ensemble", tasks: "Sequence[Task]") -> list[str]:
+def _left_out(found: "Ensemble", tasks: "Sequence[KernelTask]") -> list[str]:
     """Return a line for each reason why releases have no times of an operation."""
     who: dict[tuple[str, str, str], set[str]] = defaultdict(set)
     for task in tasks:
@@ -396,7 +397,7 @@ def _left_out(found: "Ensemble", tasks: "Sequence[Task]") -> list[str]:
     return lines
 
 
-def _states(found: "Ensemble", tasks: "Sequence[Task]") -> list[str]:
+def _states(found: "Ensemble", tasks: "Sequence[KernelTask]") -> list[str]:
     """Return a line about the states of the machine that count; none where no state is known."""
     every = [found.selected(task) for task in tasks]
     counts = Counter(each.state for each in every if each.state)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from deepbench_ops.statistics.stopping import FEWEST_FOR_WIDTH
 
 if TYPE_CHECKING:
-    from deepbench_ops.analysis.ensembles import Goal
-    from deepbench_ops.measure.task import Task
+    from deepbench_ops.analysis.ensemble_verdicts import Goal
+    from deepbench_ops.measure.kernel_task import KernelTask
 
 
-class Progress:
+class HistoryProgress:
     """One line a minute: round, kernels within the goal, and time left; results every few.
 
     kernels: how many are measured. goal: within which. file: files results. say: prints a line.
@@ -34,7 +34,7 @@ class Progress:
         self._began = self._said = self._filed = clock()
         self._round, self._in_round, self._steps = -1, 0, 0
 
-    def note(self, number: int, task: "Task", still_open: "Sequence[Task]") -> None:
+    def note(self, number: int, task: "KernelTask", still_open: "Sequence[KernelTask]") -> None:
         """Print the line, and file results, if the last ones are long enough ago."""
         now, self._steps = self._clock(), self._steps + 1
         self._in_round = self._in_round + 1 if number == self._round else 1

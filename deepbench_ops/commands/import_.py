@@ -11,14 +11,14 @@ import click
 from deepbench_ops.backends import DEVICES
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import printed_as, results_folder, say
-from deepbench_ops.commands.output import as_json, counted
+from deepbench_ops.commands.output_format import as_json, counted
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import submission, table_reader, workbook_values
+from deepbench_ops.exchange import export_table_reader, submission, workbook_values
 from deepbench_ops.exchange.workbook_values import Publication
 from deepbench_ops.releases.release_table import Release
 
 if TYPE_CHECKING:
-    from deepbench_ops.exchange.signature import Signer
+    from deepbench_ops.exchange.submission_signature import Signer
 
 COLUMNS = (
     terminal_tables.Column("file", wrap=12),
@@ -96,7 +96,7 @@ def import_(
     A signature next to a submission (FILE.sig, as "deepbench submit --sign" makes it) must be of
     that file. Who signed is kept with the results.
     """
-    from deepbench_ops.exchange import provenance, publication_filing
+    from deepbench_ops.exchange import published_result_filing, submission_provenance
     from deepbench_ops.releases import table_location
     from deepbench_ops.storage import locks
 
@@ -105,7 +105,7 @@ def import_(
     tables_of = {
         path: rows
         for path in files
-        if path not in sent and not day and (rows := table_reader.read(path)) is not None
+        if path not in sent and not day and (rows := export_table_reader.read(path)) is not None
     }
     found = [
         one
@@ -123,13 +123,13 @@ def import_(
             path: _checked_table(path, results, rows, known, machine)
             for path, rows in tables_of.items()
         }
-        changed, added = publication_filing.file(results, found, add)
+        changed, added = published_result_filing.file(results, found, add)
         for path, one in submissions.items():
             times = sum(len(result["points"]) for result in one.content["results"])
             written = submission.store(results, one, add)
             name, by = one.profile.machine, signers[path]
             releases = [release.name for release in one.releases]
-            provenance.note(results / name, one.content["digest"], by, releases)
+            submission_provenance.note(results / name, one.content["digest"], by, releases)
             who = by or "not signed"
             done = f"{counted(times, 'time')} of {name}, {counted(written, 'file')} written"
             click.echo(f"{path}: {done}; {who}")
@@ -142,7 +142,7 @@ def import_(
                     f"{path}: {counted(times, 'time')} of {name},"
                     f" {counted(written, 'file')} written"
                 )
-            say(f"{path}: {line}" for line in table_reader.remarks(tables_of[path]))
+            say(f"{path}: {line}" for line in export_table_reader.remarks(tables_of[path]))
     if (sent or tables_of) and not found:
         return
     if form == "json":
@@ -162,10 +162,10 @@ def import_(
 def _signer(path: Path, allowed: Path | None, results: Path, demanded: bool) -> "Signer | None":
     """Return who signed a submission. Raises DeepbenchError for a wrong signature, and where one by
     an allowed signer is demanded and missing."""
-    from deepbench_ops.exchange import signature
+    from deepbench_ops.exchange import submission_signature
 
     usual = results / "allowed_signers"
-    signer = signature.verify(path, allowed or (usual if usual.exists() else None))
+    signer = submission_signature.verify(path, allowed or (usual if usual.exists() else None))
     if demanded and (signer is None or signer.name is None):
         raise DeepbenchError(
             f"{path}: {signer or 'it is not signed'}: ask for a signature of an allowed signer, or"
@@ -177,13 +177,13 @@ def _signer(path: Path, allowed: Path | None, results: Path, demanded: bool) -> 
 def _checked_table(
     path: Path,
     results: Path,
-    rows: Sequence[table_reader.Row],
+    rows: Sequence[export_table_reader.Row],
     known: Mapping[str, Release],
     machine: str | None,
 ) -> list[submission.CheckedSubmission]:
     """Return an exported table as submissions. Raises DeepbenchError naming the file."""
     try:
-        return table_reader.checked_tables(results, rows, known, machine)
+        return export_table_reader.checked_tables(results, rows, known, machine)
     except DeepbenchError as wrong:
         raise DeepbenchError(f"{path}: {wrong}") from None
 
@@ -218,8 +218,8 @@ def _row(one: Publication) -> dict[str, object]:
 
 def _cells(one: Publication, results: Path) -> Iterator[str]:
     """Yield a line for each cell that was not taken, and for what else is odd."""
-    from deepbench_ops.analysis import corrections
-    from deepbench_ops.exchange import publication_filing
+    from deepbench_ops.analysis import published_slips
+    from deepbench_ops.exchange import published_result_filing
 
     for cell in one.unread:
         yield f"{one.source}: {cell.place} {cell.reason}: {cell.text!r}"
@@ -232,10 +232,10 @@ def _cells(one: Publication, results: Path) -> Iterator[str]:
             f"{one.source}: {timing.place} gives {timing.seconds:g} s, which does not fit the FLOPS"
             " printed next to it; the time counts"
         )
-    beyond = corrections.impossible(one.values, one.machine.peaks)
-    path = publication_filing.path_of(results, one)
+    beyond = published_slips.impossible(one.values, one.machine.peaks)
+    path = published_result_filing.path_of(results, one)
     for key in sorted(
-        corrections.of_machine(path.parent).get(path.name, set()) & one.values.keys()
+        published_slips.of_machine(path.parent).get(path.name, set()) & one.values.keys()
     ):
         why = "it is beyond the machine's peak" if key in beyond else "later ones correct it"
         if key in one.out_of_step:

@@ -20,8 +20,8 @@ from deepbench_ops.commands.options import (
     printed_as,
     results_folder_if_any,
 )
-from deepbench_ops.commands.output import show
-from deepbench_ops.commands.whole_model import demand, keeper, ready
+from deepbench_ops.commands.output_format import show
+from deepbench_ops.commands.whole_model_setup import demand, prepared_model, run_recorder
 from deepbench_ops.conditions import EXECUTION, LAYOUT
 from deepbench_ops.errors import DeepbenchError
 
@@ -107,7 +107,7 @@ def latency(
         demand("--inter-op", inter_op)
     if not 0 < seconds < math.inf:
         raise DeepbenchError(f"--seconds is {seconds:g}: give a number above 0 that has an end")
-    backend, problem = ready(name, batch, precision, "forward", device, at_once)
+    backend, problem = prepared_model(name, batch, precision, "forward", device, at_once)
     from deepbench_ops.backends.torch_backend.backend import TorchBackend
     from deepbench_ops.backends.torch_backend.serving import BatchThreads, Serving
 
@@ -120,7 +120,7 @@ def latency(
     backend.execution, backend.layout = execution, layout
     if inter_op is not None:
         _set_inter_op(backend, inter_op)
-    keep = keeper(results, backend.versions(), count) if save else None
+    keep = run_recorder(results, backend.versions(), count) if save else None
     serving = Serving(backend, problem, precision)
     crew = BatchThreads(at_once, serving.threads["intra_op"], serving.served)
     crew.latencies(WARM_UP * seconds)

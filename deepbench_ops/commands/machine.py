@@ -8,7 +8,7 @@ import click
 from deepbench_ops.commands.options import measure_alone, results_folder, say_settings
 from deepbench_ops.commands.problems import scaled
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.machine.profile import Figure, Profile
+from deepbench_ops.machine.machine_profile import Figure, Profile
 
 
 @click.command()
@@ -65,17 +65,17 @@ def machine(
     processes used the processors. A higher figure of an earlier profile stays.
     """
     from deepbench_ops.asv_adapter import machine_entry
-    from deepbench_ops.machine import detect, profile
+    from deepbench_ops.machine import machine_facts, machine_profile
     from deepbench_ops.measure import fingerprint, threads, yardstick
     from deepbench_ops.storage import locks
 
     count = threads.fix()
-    identity = detect.identity(
+    identity = machine_facts.identity(
         machine_entry.check_name(name or machine_entry.default_name()), accelerator
     )
     # Before anything is written: neither a broken profile nor another machine's is replaced.
-    old = profile.read(results, identity["machine"])
-    profile.refuse_another(old, fingerprint.silicon())
+    old = machine_profile.read(results, identity["machine"])
+    machine_profile.refuse_another(old, fingerprint.silicon())
     if not no_measure:
         measure_alone()
     filed = machine_entry.of_results(results, identity["machine"])
@@ -94,20 +94,20 @@ def machine(
     costs = blas_cost.lines()  # first: frameworks do not like the forks
     # The frameworks are only imported now, after their thread counts were settled.
     from deepbench_ops.machine import state_profile
-    from deepbench_ops.machine.survey import Renewed, survey
+    from deepbench_ops.machine.profile_measurement import Renewed, measure_profile
 
     renewed = Renewed(peaks=renew_peaks, yardsticks=renew_yardsticks)
     before = state_profile.latencies(count)
     unread = old is None or renew_yardsticks or not old.nominal(count, yardstick.VERSION)
-    found = survey(identity["machine"], count, old, renewed, show_step, note)
+    found = measure_profile(identity["machine"], count, old, renewed, show_step, note)
     show_step("states of the machine")
     found = state_profile.with_state(found, count, before, unread, note)
     show_profile(found)
     with locks.results(results, doing="deepbench machine"):
-        if profile.read(results, found.machine) != old:
-            path = profile.path_of(results, found.machine)
+        if machine_profile.read(results, found.machine) != old:
+            path = machine_profile.path_of(results, found.machine)
             raise DeepbenchError(f"{path} was written by another command meanwhile: run it again")
-        click.echo(f"written: {profile.write(results, found)}")
+        click.echo(f"written: {machine_profile.write(results, found)}")
     for line in state_profile.summary(found.latencies, before):
         click.echo(line)
     for line in costs:
@@ -158,10 +158,10 @@ def show_profile(found: Profile) -> None:
     }
     for title, figures in groups.items():
         for name, figure in figures.items():
-            click.echo(f"{title} {name}: {written(figure)}")
+            click.echo(f"{title} {name}: {figure_text(figure)}")
 
 
-def written(figure: Figure) -> str:
+def figure_text(figure: Figure) -> str:
     """A figure for a reader: "93.2 G FLOP/s (measured: ...)"."""
     if figure.value is None:
         return figure.how

@@ -18,7 +18,7 @@ from deepbench_ops.commands.options import (
     printed_as,
     say_settings,
 )
-from deepbench_ops.commands.output import as_json
+from deepbench_ops.commands.output_format import as_json
 from deepbench_ops.commands.problems import find_anywhere
 from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.statistics.robust_interval import FEWEST
@@ -61,22 +61,22 @@ def noise(
     OPENBLAS_CORETYPE=Haswell.
     """
     from deepbench_ops import project
-    from deepbench_ops.analysis.ensembles import compare_in_one_state
-    from deepbench_ops.machine import advice, state_profile
+    from deepbench_ops.analysis.ensemble_verdicts import compare_in_one_state
+    from deepbench_ops.machine import noise_advice, state_profile
     from deepbench_ops.measure import blas_cost, ensemble, fingerprint, threads
-    from deepbench_ops.measure.task import Task
+    from deepbench_ops.measure.kernel_task import KernelTask
     from deepbench_ops.releases import worker_launch
 
     problems = [find_anywhere(text, None) for text in ids or _headline()]
-    tasks = [Task(each.family, each.id, precision) for each in problems]
+    tasks = [KernelTask(each.family, each.id, precision) for each in problems]
     measure_alone()
     say_settings()
     launch = worker_launch.launch(_release(release), project.environments(), _note)
     latencies = state_profile.latencies(threads.wanted())
-    load, before = os.getloadavg()[0], advice.processor_time()
+    load, before = os.getloadavg()[0], noise_advice.processor_time()
     with keeping(lambda: "nothing is kept, the same command begins again"):
         rounds_by_task = ensemble.run_rounds({"first": launch, "second": launch}, tasks, rounds)
-    advised = advice.advice(fingerprint.of_the_run(), load, advice.stolen_since(before))
+    advised = noise_advice.advice(fingerprint.of_the_run(), load, noise_advice.stolen_since(before))
     verdicts = {
         task.problem: compare_in_one_state(found, "first", "second")
         for task, found in rounds_by_task.items()
@@ -104,9 +104,9 @@ def _levels() -> list[float]:
     """Return the levels of core latency in this machine's profile, [] where it has none."""
     from deepbench_ops import project
     from deepbench_ops.asv_adapter import machine_entry
-    from deepbench_ops.machine import profile
+    from deepbench_ops.machine import machine_profile
 
-    known = profile.read(project.results(), machine_entry.default_name())
+    known = machine_profile.read(project.results(), machine_entry.default_name())
     return [] if known is None else known.latencies
 
 

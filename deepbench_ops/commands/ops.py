@@ -6,9 +6,9 @@ import click
 
 from deepbench_ops.commands import stderr_filter, terminal_tables
 from deepbench_ops.commands.options import device_option, precision_option, printed_as
-from deepbench_ops.commands.output import show
+from deepbench_ops.commands.output_format import show
 from deepbench_ops.commands.terminal_tables import Column
-from deepbench_ops.commands.whole_model import demand, ready
+from deepbench_ops.commands.whole_model_setup import demand, prepared_model
 from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.problem import OPERATIONS_SUFFIX
 from deepbench_ops.problems.problem_lists import load, named
@@ -71,12 +71,12 @@ def ops(
     the figures of the whole step. "deepbench problems --family model" lists the models.
     """
     demand("--batch", batch)
-    backend, problem = ready(name, batch, precision, operation + OPERATIONS_SUFFIX, device)
+    backend, problem = prepared_model(name, batch, precision, operation + OPERATIONS_SUFFIX, device)
     by = by or (FAMILY if _of_today(name) else OPERATION)
-    from deepbench_ops.backends import check
+    from deepbench_ops.backends import output_check
     from deepbench_ops.measure.step_breakdown import breakdown
 
-    check.verify(backend, problem, precision, operation)
+    output_check.verify(backend, problem, precision, operation)
     with stderr_filter.hidden_lines(PROFILER_MARK):
         kernel = backend.build(problem, precision, operation)
         found = breakdown(kernel, device, by_family=by == FAMILY)

@@ -221,10 +221,10 @@ def measure_alone() -> None:
     Raises DeepbenchError naming the one that measures already. Outside a project a command that
     measures on the same machine is named in a warning.
     """
-    click.get_current_context().find_root().with_resource(alone())
+    click.get_current_context().find_root().with_resource(measuring_lock())
 
 
-def alone() -> AbstractContextManager[None]:
+def measuring_lock() -> AbstractContextManager[None]:
     """Return the lock of commands that measure in the project."""
     from deepbench_ops.storage import locks
 

@@ -8,13 +8,13 @@ import click
 
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import machine_with_results, printed_as, results_folder
-from deepbench_ops.commands.output import show
+from deepbench_ops.commands.output_format import show
 from deepbench_ops.errors import NoAnswer
 from deepbench_ops.problems import PRECISIONS
 from deepbench_ops.problems.model import Model, network_size
 
 if TYPE_CHECKING:
-    from deepbench_ops.analysis.overhead import Overhead
+    from deepbench_ops.analysis.model_overhead import Overhead
 
 MEASURE = 'asv run --bench "$(deepbench select models-inference --apart)" torch'
 
@@ -47,7 +47,7 @@ def overhead(
     one step now.
     """
     from deepbench_ops.analysis import machine_points
-    from deepbench_ops.analysis.overhead import overheads
+    from deepbench_ops.analysis.model_overhead import overheads
     from deepbench_ops.releases import table_location
 
     if name is not None:

@@ -6,10 +6,10 @@ import click
 
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import printed_as
-from deepbench_ops.commands.output import counted, show
+from deepbench_ops.commands.output_format import counted, show
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import ALL_PRECISIONS, FAMILIES, SELECTIONS, SETS, Problem, find, load
-from deepbench_ops.problems.families import SEPARATOR
+from deepbench_ops.problems.family_list import SEPARATOR
 from deepbench_ops.problems.precision import groups
 from deepbench_ops.problems.problem_lists import TYPES, family_name, named, published_only, set_name
 from deepbench_ops.problems.selections import select

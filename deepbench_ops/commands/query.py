@@ -6,7 +6,7 @@ import click
 
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import printed_as, results_folder, store_folder
-from deepbench_ops.commands.output import show
+from deepbench_ops.commands.output_format import show
 from deepbench_ops.commands.store import opened
 
 

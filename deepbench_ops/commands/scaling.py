@@ -14,8 +14,8 @@ from deepbench_ops.commands.options import (
     results_folder_if_any,
     say_settings,
 )
-from deepbench_ops.commands.output import counted, show
-from deepbench_ops.commands.whole_model import keeper, torch_version
+from deepbench_ops.commands.output_format import counted, show
+from deepbench_ops.commands.whole_model_setup import run_recorder, torch_version
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.model import network_size
 
@@ -59,8 +59,8 @@ def scaling(
         torchrun --nnodes ... -m deepbench_ops.distributed.training '{"network": ..., ...}'
     """
     counts = _counts(ranks)
-    from deepbench_ops.distributed.training import launch, rank_memory
-    from deepbench_ops.distributed.training.request import TrainingRequest
+    from deepbench_ops.distributed.training import rank_memory, training_launch
+    from deepbench_ops.distributed.training.training_request import TrainingRequest
     from deepbench_ops.measure import threads
 
     each = threads.wanted() // max(counts)
@@ -72,12 +72,12 @@ def scaling(
     for count in counts:
         rank_memory.demand(request, count)
     versions = {"framework": f"torch {torch_version()}"}
-    keep = keeper(results, versions, request.threads) if save else None
+    keep = run_recorder(results, versions, request.threads) if save else None
     measure_alone()
     say_settings()
     lines: list[dict[str, float]] = []
     for count in counts:
-        step_seconds = launch.steps(request, count)["seconds"]
+        step_seconds = training_launch.steps(request, count)["seconds"]
         assert isinstance(step_seconds, list)
         level = statistics.median(step_seconds)
         low, high = _interval(sorted(step_seconds))

@@ -7,7 +7,7 @@ import click
 
 from deepbench_ops.commands.options import results_folder
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import atomic
+from deepbench_ops.storage import atomic_write
 
 
 @click.command()
@@ -37,7 +37,7 @@ def submit(output: Path | None, machine: str, key: Path | None, results: Path) -
     kernels that are in it twice. Unsteady times are left out: "deepbench unsteady RELEASE" lists
     them.
     """
-    from deepbench_ops.exchange import signature, submission
+    from deepbench_ops.exchange import submission, submission_signature
     from deepbench_ops.releases import table_location
 
     unsteady: Counter[str] = Counter()
@@ -49,7 +49,7 @@ def submit(output: Path | None, machine: str, key: Path | None, results: Path) -
     except DeepbenchError as wrong:
         raise DeepbenchError(f"{machine}: this would be refused: {wrong}") from None
     output = output or Path(f"{machine}.json")
-    atomic.write_text(output, text)
+    atomic_write.write_text(output, text)
     times = sum(len(result["points"]) for result in packed["results"])
     raw = sum(len(result.get("measurements", ())) for result in packed["results"])
     click.echo(
@@ -57,7 +57,7 @@ def submit(output: Path | None, machine: str, key: Path | None, results: Path) -
         f" ({len(text) / 1e6:.1f} MB)"
     )
     if key is not None:
-        click.echo(f"signature: {signature.sign(output, key.expanduser())}")
+        click.echo(f"signature: {submission_signature.sign(output, key.expanduser())}")
     if unsteady:
         kinds = ", ".join(f"{count} {name}" for name, count in unsteady.most_common())
         click.echo(

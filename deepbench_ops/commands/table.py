@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
-from deepbench_ops.analysis.published_figures import load
+from deepbench_ops.analysis.published_model_figures import load
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import machine_with_results, printed_as, results_folder, say
-from deepbench_ops.commands.output import show
+from deepbench_ops.commands.output_format import show
 
 
 @click.command()
@@ -39,8 +39,8 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     from deepbench_ops.analysis.settings_agreement import notes
     from deepbench_ops.analysis.unsteady_list import remarks
     from deepbench_ops.asv_adapter import machine_entry
-    from deepbench_ops.exchange import publication_filing
-    from deepbench_ops.machine import profile
+    from deepbench_ops.exchange import published_result_filing
+    from deepbench_ops.machine import machine_profile
     from deepbench_ops.problems.model import Model
     from deepbench_ops.releases import table_location
 
@@ -68,8 +68,8 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     }
     known = {
         machine: missing_reasons.resources_of(
-            publication_filing.entry_of(results / machine / "machine.json") or {},
-            profile.read(results, machine),
+            published_result_filing.entry_of(results / machine / "machine.json") or {},
+            machine_profile.read(results, machine),
         )
         for machine in measured
     }

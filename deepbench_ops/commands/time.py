@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deepbench_ops.backends import NAMES, frameworks
+from deepbench_ops.backends import NAMES, framework_list
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import (
     device_option,
@@ -18,13 +18,13 @@ from deepbench_ops.commands.options import (
     results_folder_if_any,
     say_settings,
 )
-from deepbench_ops.commands.output import show
+from deepbench_ops.commands.output_format import show
 from deepbench_ops.commands.problems import scaled
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.problems import sizes
-from deepbench_ops.problems.families import size_description, size_types
-from deepbench_ops.problems.ids import problem_of
+from deepbench_ops.problems import size_checks
+from deepbench_ops.problems.family_list import size_description, size_types
 from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.problem_ids import problem_of
 from deepbench_ops.problems.problem_lists import TYPES, named, size_names
 from deepbench_ops.problems.suggestions import unknown
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from deepbench_ops.analysis.single_timing import SingleTiming
-    from deepbench_ops.machine.profile import Profile
+    from deepbench_ops.machine.machine_profile import Profile
     from deepbench_ops.measure.worker_control import Launch
 
 RENAMED = {"threads": "at-once"}
@@ -206,12 +206,12 @@ def _problem(kind: type[Problem], given: dict[str, Any]) -> Problem:
         else _number(kind, name, value)
         for name, value in given.items()
     }
-    return problem_of(kind.family, sizes.problem(kind.family, checked).id)
+    return problem_of(kind.family, size_checks.problem(kind.family, checked).id)
 
 
 def _number(kind: type[Problem], name: str, value: str) -> float:
     try:
-        return sizes.size(name, value, kind)
+        return size_checks.size(name, value, kind)
     except DeepbenchError as wrong:
         raise DeepbenchError(f"--{RENAMED.get(name, name).replace('_', '-')}: {wrong}") from None
 
@@ -247,7 +247,7 @@ def _time(
         raise DeepbenchError("give --framework or --release, which names its framework, not both")
     names: list[str | None] = [framework]
     if framework is None and release is None:
-        names = [*frameworks.with_family(problem.family)]
+        names = [*framework_list.with_family(problem.family)]
     if framework is not None and framework not in NAMES:
         raise unknown("framework", framework, NAMES)
     measure_alone()
@@ -299,14 +299,14 @@ def _launch(framework: str | None, release: str | None) -> "Launch":
 def _profile(results: "Path | None") -> "Profile | None":
     """Return this machine's profile; None where it has none, or that is of another processor."""
     from deepbench_ops.asv_adapter import machine_entry
-    from deepbench_ops.machine import profile
+    from deepbench_ops.machine import machine_profile
     from deepbench_ops.measure import fingerprint
 
     if results is None:
         return None
-    known = profile.read(results, machine_entry.default_name())
+    known = machine_profile.read(results, machine_entry.default_name())
     try:
-        profile.refuse_another(known, fingerprint.silicon())
+        machine_profile.refuse_another(known, fingerprint.silicon())
     except DeepbenchError as another:
         click.echo(f"no share of peak: {another}", err=True)
         return None

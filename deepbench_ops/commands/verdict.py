@@ -32,9 +32,9 @@ from deepbench_ops.commands.verdict_steps import print_steps, steps_beyond
 from deepbench_ops.errors import DeepbenchError, NoAnswer
 
 if TYPE_CHECKING:
-    from deepbench_ops.analysis.causes import Cause
-    from deepbench_ops.analysis.confirm import Confirmed
-    from deepbench_ops.analysis.lines import Line, Shift
+    from deepbench_ops.analysis.change_causes import Cause
+    from deepbench_ops.analysis.change_confirmation import Confirmed
+    from deepbench_ops.analysis.kernel_lines import Line, Shift
     from deepbench_ops.analysis.verdict import Verdict
     from deepbench_ops.releases.release_table import Release
 
@@ -113,8 +113,8 @@ def verdict(
     if that is open: no line has eleven processes and no two releases share three rounds, the
     change is not confirmed, or --confirm could not tell. With --steps it is 0.
     """
-    from deepbench_ops.analysis import implementations
-    from deepbench_ops.analysis.causes import causes
+    from deepbench_ops.analysis import implementation_changes
+    from deepbench_ops.analysis.change_causes import causes
     from deepbench_ops.analysis.settings_agreement import notes
     from deepbench_ops.analysis.unsteady_list import remarks
     from deepbench_ops.releases import release_table, table_location
@@ -136,10 +136,10 @@ def verdict(
     every = [point for line in lines for point in line.points]
     switched = [
         switch
-        for switch in implementations.switches(implementations.of_lines(lines))
+        for switch in implementation_changes.switches(implementation_changes.of_lines(lines))
         if switch.after.date > earliest and only in (None, switch.after)
     ]
-    say([*notes(every), *remarks(every), *implementations.remarks(switched)], form)
+    say([*notes(every), *remarks(every), *implementation_changes.remarks(switched)], form)
     found = [
         cause
         for cause in causes(lines, each)
@@ -181,7 +181,7 @@ def _machines(
 
 def _history(order: "Sequence[Release]") -> str:
     """Return how many releases a verdict needs, and the command that measures so many."""
-    from deepbench_ops.analysis.lines import FEWEST_RELEASES
+    from deepbench_ops.analysis.kernel_lines import FEWEST_RELEASES
     from deepbench_ops.backends import NAMES
 
     names = [one.name for one in order if one.framework == NAMES[0]]
@@ -212,12 +212,17 @@ def _demand_releases(
 
 
 def _lines(results: Path, chosen: Sequence[str], order: "Sequence[Release]") -> "list[Line]":
-    from deepbench_ops.analysis import lines, lines_with_rounds, machine_points, shared_rounds
+    from deepbench_ops.analysis import (
+        kernel_lines,
+        lines_with_rounds,
+        machine_points,
+        shared_rounds,
+    )
 
     releases = {release.hash: release for release in order}
     found: list[Line] = []
     for name in chosen:
-        mine = lines.lines(machine_points.load(results, name, releases, rounds=True), order)
+        mine = kernel_lines.lines(machine_points.load(results, name, releases, rounds=True), order)
         shared = shared_rounds.load(results, name)
         found += lines_with_rounds.joined(lines_with_rounds.distinct(mine), shared)
     return found
@@ -236,7 +241,7 @@ def _news(results: Path, found: "Sequence[Cause]", order: "Sequence[Release]") -
 
 
 def _confirm(found: "Sequence[Cause]", machine: str | None, rounds: int) -> "Confirmed":
-    from deepbench_ops.analysis.confirm import confirm
+    from deepbench_ops.analysis.change_confirmation import confirm
     from deepbench_ops.asv_adapter import machine_entry
 
     here = machine_entry.default_name()
@@ -341,7 +346,7 @@ def _not_repeated(suspects: "Sequence[Cause]", confirmed: "Confirmed") -> str:
 
 def _unlike(shift: "Shift", verdict: "Verdict") -> str:
     """Return an item of a list: a kernel's change, and its verdict when measured again."""
-    from deepbench_ops.analysis.confirm import as_text
+    from deepbench_ops.analysis.change_confirmation import as_text
 
     change = f"{shift.after.description} {shift.kind} {shift.change.ratio:.3g}"
     releases = f"{shift.after.release.name} after {shift.before.release.name}"

@@ -5,13 +5,13 @@ import xml.etree.ElementTree as xml
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from deepbench_ops.commands.output import as_json
+from deepbench_ops.commands.output_format import as_json
 
 if TYPE_CHECKING:
-    from deepbench_ops.analysis.causes import Cause
-    from deepbench_ops.analysis.confirm import Confirmed
-    from deepbench_ops.analysis.implementations import Switch
-    from deepbench_ops.analysis.lines import Line, Shift
+    from deepbench_ops.analysis.change_causes import Cause
+    from deepbench_ops.analysis.change_confirmation import Confirmed
+    from deepbench_ops.analysis.implementation_changes import Switch
+    from deepbench_ops.analysis.kernel_lines import Line, Shift
 
 Between = tuple[str, str, str]
 """A machine, and the names of two releases."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from deepbench_ops.commands import terminal_tables
-from deepbench_ops.commands.output import show
+from deepbench_ops.commands.output_format import show
 from deepbench_ops.errors import DeepbenchError, NoAnswer
 
 if TYPE_CHECKING:
-    from deepbench_ops.analysis.lines import Line
+    from deepbench_ops.analysis.kernel_lines import Line
     from deepbench_ops.analysis.points import Point
     from deepbench_ops.analysis.shared_rounds import SharedStep
 

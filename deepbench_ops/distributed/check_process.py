@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from deepbench_ops import lifetime, messages
+from deepbench_ops import process_lifetime, process_messages
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import threads
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.problems import PRECISIONS
 
 if TYPE_CHECKING:
-    from deepbench_ops.backends.check_table import CheckResult
+    from deepbench_ops.backends.backend_check_table import CheckResult
 
 Say = Callable[[str], object]
 
@@ -44,13 +44,13 @@ def rows(wanted: Selection, report: Say = lambda step: None) -> Iterator["CheckR
     """
     count = threads.fix()
     # The frameworks are imported only now, after their numbers of threads were set.
-    from deepbench_ops.backends import check_table
-    from deepbench_ops.distributed import check_table as between_processes
+    from deepbench_ops.backends import backend_check_table
+    from deepbench_ops.distributed import collective_check_table as between_processes
 
     places = wanted.frameworks, wanted.devices
     in_one, between = between_processes.split_by_processes(wanted.families)
     if in_one:
-        yield from check_table.rows(
+        yield from backend_check_table.rows(
             *places, in_one, wanted.precisions, threads=count, report=report, layouts=wanted.layouts
         )
     kinds = wanted.precisions or PRECISIONS
@@ -66,16 +66,16 @@ def rows_of(
 
     Raises DeepbenchError if its process ends with an error.
     """
-    from deepbench_ops.backends.check_table import CheckResult
+    from deepbench_ops.backends.backend_check_table import CheckResult
 
     command = [launch.python, "-m", __name__, json.dumps(asdict(wanted))]
     with subprocess.Popen(
-        lifetime.bound(command),
+        process_lifetime.bound(command),
         stdout=subprocess.PIPE,
         env={**os.environ, **launch.environ},
     ) as process:
         assert process.stdout is not None
-        while (message := messages.read(process.stdout)) is not None:
+        while (message := process_messages.read(process.stdout)) is not None:
             if "step" in message:
                 report(message["step"])
             else:
@@ -89,9 +89,11 @@ def rows_of(
 def main() -> None:
     """Check the selection in the argument, as JSON; write the messages."""
     asked = {name: tuple(values) for name, values in json.loads(sys.argv[1]).items()}
-    answers = messages.reserved_output()
-    for row in rows(Selection(**asked), lambda step: messages.write(answers, {"step": step})):
-        messages.write(answers, {"row": asdict(row)})
+    answers = process_messages.reserved_output()
+    for row in rows(
+        Selection(**asked), lambda step: process_messages.write(answers, {"step": step})
+    ):
+        process_messages.write(answers, {"row": asdict(row)})
 
 
 if __name__ == "__main__":

@@ -8,14 +8,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from deepbench_ops.backends import free_memory
-from deepbench_ops.backends.assembly import Prepared, assemble
-from deepbench_ops.backends.base import done
+from deepbench_ops.backends.backend_interface import done
 from deepbench_ops.backends.kernel import Index, Kernel
+from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.distributed import collectives, rank_command, transport
 from deepbench_ops.distributed.initial_vectors import PERIOD, SIGNIFICAND, addend_bits
 from deepbench_ops.distributed.rank_contents import STORED, Contents
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.measure.sampling import Policy
+from deepbench_ops.measure.slice_timing import Policy
 from deepbench_ops.problems.collective import Collective
 
 POLICY = Policy(slice_seconds=0.05, budget_seconds=1.5, target=0.01, min_samples=6)
@@ -80,7 +80,7 @@ def prepare(problem: Collective, ranks: Ranks, precision: str = "float32", seed:
 
 @dataclass(frozen=True)
 class RanksExecutor:
-    """Ranks as the executor of a kernel; see `assembly.Executor`."""
+    """Ranks as the executor of a kernel; see `kernel_assembly.Executor`."""
 
     ranks: Ranks
 

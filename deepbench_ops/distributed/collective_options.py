@@ -49,10 +49,10 @@ def request(
     if precision not in kind.precisions:
         raise unknown(f"precision of {kind.heading}", precision, kind.precisions)
     found = [problems.find(kind.family, id) for id in ids]
-    found += [kind(elements=whole("--elements", text)) for text in elements]
+    found += [kind(elements=whole_number("--elements", text)) for text in elements]
     return CollectiveRequest(
         problems=tuple(found or problems.load(kind.family, kind.listed_in[0])),  # type: ignore[arg-type]
-        repeats=None if repeats is None else whole("--repeats", repeats),
+        repeats=None if repeats is None else whole_number("--repeats", repeats),
         timeout=above_zero("--timeout", timeout),
         precision=precision,
     )
@@ -74,7 +74,7 @@ def ranks(text: str, transport: str = "") -> int:
     """Read the number of ranks on one machine for a transport."""
     if not text:
         raise DeepbenchError(f"--ranks is missing: from {FEWEST_RANKS} to {MOST_RANKS} processes")
-    count = whole("--ranks", text, least=None)
+    count = whole_number("--ranks", text, least=None)
     fewest = 1 if transport in ALONE else FEWEST_RANKS
     if not fewest <= count <= MOST_RANKS:
         raise DeepbenchError(
@@ -84,7 +84,7 @@ def ranks(text: str, transport: str = "") -> int:
     return count
 
 
-def whole(option: str, text: str, least: int | None = 1) -> int:
+def whole_number(option: str, text: str, least: int | None = 1) -> int:
     """Read a whole number of at least `least`."""
     try:
         number = int(text)

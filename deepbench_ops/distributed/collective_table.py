@@ -8,7 +8,7 @@ from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.distributed import collective_kernel, collectives
 from deepbench_ops.distributed.collective_kernel import POLICY, Ranks
 from deepbench_ops.distributed.collective_options import CollectiveRequest
-from deepbench_ops.measure.sampling import Measurement, measure, time_calls
+from deepbench_ops.measure.slice_timing import Measurement, measure, time_calls
 from deepbench_ops.problems.collective import Collective
 
 TITLED = ("framework", "transport")
@@ -45,12 +45,12 @@ def lines(ranks: Ranks, request: CollectiveRequest) -> Iterator[str]:
         f"# {first.heading}, {sum_of}{precision}, {ranks.size} ranks over {ranks.name} ({versions})"
     )
     wide = max(len(problem.id) for problem in request.problems)
-    yield written(list(COLUMNS), wide)
+    yield aligned(list(COLUMNS), wide)
     for problem in request.problems:
         kernel = collective_kernel.prepare(problem, ranks, precision)
         found = timed(kernel, request.repeats)
         ranks.ask("verify")  # the results of the last timed calls
-        yield written(cells(problem, precision, ranks.size, found), wide)
+        yield aligned(cells(problem, precision, ranks.size, found), wide)
 
 
 def timed(kernel: Kernel, repeats: int | None) -> Measurement:
@@ -87,7 +87,7 @@ def cells(problem: Collective, precision: str, ranks: int, found: Measurement) -
     ]
 
 
-def written(cells: list[str], wide: int) -> str:
+def aligned(cells: list[str], wide: int) -> str:
     """Return one line of the table. wide: number of characters of the longest id."""
     first, *rest = cells
     _, *widths = COLUMNS.values()

@@ -15,10 +15,10 @@ import threading
 from functools import partial
 from pathlib import Path
 
-from deepbench_ops import lifetime
+from deepbench_ops import process_lifetime
 from deepbench_ops.distributed import forked_process, initial_vectors, local_rank_program, transport
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.messages import MessageSocket
+from deepbench_ops.process_messages import MessageSocket
 
 
 def main() -> None:
@@ -30,8 +30,8 @@ def main() -> None:
 
 def start(name: str, size: int, folder: Path) -> None:
     """Start the ranks, and return when all have ended."""
-    lifetime.outlive_parent()  # `_follow` ends the ranks and removes the folder
-    lifetime.bind_forks()
+    process_lifetime.outlive_parent()  # `_follow` ends the ranks and removes the folder
+    process_lifetime.bind_forks()
     line = MessageSocket.to(folder / local_rank_program.SOCKET)
     try:
         transport.load(name)

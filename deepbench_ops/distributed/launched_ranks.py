@@ -16,10 +16,10 @@ from contextlib import contextmanager
 from typing import NoReturn
 
 from deepbench_ops.distributed import launcher_variables
-from deepbench_ops.distributed.rank_orders import STAGES, RankMember
+from deepbench_ops.distributed.rank_member import STAGES, RankMember
 from deepbench_ops.distributed.transport import Transport
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.messages import Message
+from deepbench_ops.process_messages import Message
 
 ROLL_SECONDS = 5.0
 """Seconds that a roll call waits; all ranks notice a fault at about the same time."""
@@ -137,7 +137,7 @@ def follow(transport: Transport, timeout: float) -> int:
 
 def _answer(member: RankMember, order: Message) -> str:
     try:
-        return json.dumps({"answer": member.obey(**order)})
+        return json.dumps({"answer": member.carry_out(**order)})
     except Unsupported as reason:
         return json.dumps({"unsupported": str(reason)})
     except DeepbenchError as error:

@@ -14,11 +14,11 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from deepbench_ops import lifetime
+from deepbench_ops import process_lifetime
 from deepbench_ops.distributed import launcher_variables, transport
-from deepbench_ops.distributed.rank_orders import RankMember
+from deepbench_ops.distributed.rank_member import RankMember
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.messages import Message, MessageSocket
+from deepbench_ops.process_messages import Message, MessageSocket
 
 SOCKET = "group"
 """Name of the group's socket in its folder, which also has the standard error of each rank."""
@@ -92,7 +92,7 @@ class LocalRank:
         if do == "join":
             return self._join(**details)
         assert self._member is not None
-        return self._member.obey(do, **details)
+        return self._member.carry_out(do, **details)
 
     def _join(self, timeout: float) -> dict[str, object]:
         kind = transport.load(self._name)
@@ -108,7 +108,7 @@ def main() -> None:
     The rank comes from the launcher's variables. MPI connects only at an order, so that a rank that
     fails before has a number in messages.
     """
-    lifetime.end_with(os.getppid())
+    process_lifetime.end_with(os.getppid())
     name, folder = sys.argv[1:]
     rank, size = launcher_variables.place()
     serve(Path(folder), rank, size, name)

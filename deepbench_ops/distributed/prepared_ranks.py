@@ -12,7 +12,7 @@ from deepbench_ops.distributed import collective_kernel, rank_command
 from deepbench_ops.distributed.rank_group import RankGroup
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.measure import kernel_run
-from deepbench_ops.measure.sampling import Policy
+from deepbench_ops.measure.slice_timing import Policy
 from deepbench_ops.problems.collective import Collective
 
 TRANSPORTS = {("torch", "cpu"): "gloo", ("torch", "cuda"): "nccl", ("numpy", "cpu"): "mpi"}

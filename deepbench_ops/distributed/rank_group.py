@@ -26,9 +26,9 @@ from deepbench_ops.distributed import (
     rank_command,
     transport,
 )
-from deepbench_ops.distributed.rank_orders import STAGES, WAITING_STATES
+from deepbench_ops.distributed.rank_member import STAGES, WAITING_STATES
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.messages import Message, MessageSocket
+from deepbench_ops.process_messages import Message, MessageSocket
 
 TIMEOUT_SECONDS = 120.0
 """Default for the longest time of an order, and of the start."""

@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.machine.profile import Figure, LatencyLevel, Profile
+from deepbench_ops.machine.machine_profile import Figure, LatencyLevel, Profile
 from deepbench_ops.measure.machine_states import APART
 
 

@@ -16,7 +16,7 @@ from deepbench_ops.exchange.log_formats import (
     osu,
     program_tables,
 )
-from deepbench_ops.exchange.log_formats.lines import OutputLine, Reader
+from deepbench_ops.exchange.log_formats.log_lines import OutputLine, Reader
 from deepbench_ops.exchange.workbook_timings import Timing, Unread
 
 

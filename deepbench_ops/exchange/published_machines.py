@@ -9,7 +9,7 @@ from pathlib import Path
 
 from deepbench_ops.asv_adapter.machine_entry import LONGEST_NAME
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.machine.profile import Figure, Profile
+from deepbench_ops.machine.machine_profile import Figure, Profile
 
 # DATE__KIND__DeepBench_MACHINE__REVISION.xlsx; DeepBench's own files have the third part.
 NAMED = re.compile(

@@ -19,7 +19,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from deepbench_ops.analysis import corrections
+from deepbench_ops.analysis import published_slips
 from deepbench_ops.asv_adapter import private_result_fields, result_files
 from deepbench_ops.asv_adapter.private_result_fields import Results
 from deepbench_ops.asv_adapter.vendor_results import ENVIRONMENT, merged_stack
@@ -27,17 +27,17 @@ from deepbench_ops.conditions import CONDITIONS, DEVICE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import submission_checks, submission_records, submission_rounds
 from deepbench_ops.exchange.merged_profile import merged
-from deepbench_ops.exchange.publication_filing import ListDays, entry_of
+from deepbench_ops.exchange.published_result_filing import ListDays, entry_of
 from deepbench_ops.exchange.submission_checks import Point
 from deepbench_ops.exchange.xlsx_reader import LARGEST_BYTES
-from deepbench_ops.machine import profile, steadiness
-from deepbench_ops.machine.profile import Profile
+from deepbench_ops.machine import machine_profile, steadiness
+from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.releases.release_table import Release, publication_of
 from deepbench_ops.statistics.sample_interval import log_interval
-from deepbench_ops.storage import atomic, measurements, size_limits
-from deepbench_ops.storage.atomic import Ready
-from deepbench_ops.storage.measurements import Record
+from deepbench_ops.storage import atomic_write, bounded_read, measurement_files
+from deepbench_ops.storage.atomic_write import Ready
+from deepbench_ops.storage.measurement_files import Record
 from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 FORMAT, VERSION = "deepbench-submission", 3
@@ -69,7 +69,7 @@ def pack(
     Raises DeepbenchError for a machine without results, a profile, or a release of the table, and
     for a damaged file.
     """
-    known = profile.read(results, machine)
+    known = machine_profile.read(results, machine)
     described = entry_of(results / machine / "machine.json") if known is not None else None
     if known is None or described is None:
         names = sorted(path.parent.name for path in results.glob("*/machine.profile"))
@@ -80,7 +80,7 @@ def pack(
         "format": FORMAT,
         "version": VERSION,
         "machine": described,
-        "profile": {"version": profile.VERSION, **asdict(known)},
+        "profile": {"version": machine_profile.VERSION, **asdict(known)},
         "results": [
             packed
             for path in result_files.paths(results / machine)
@@ -111,7 +111,7 @@ def check(submission: Any) -> None:
     if submission["digest"] != _digest(content):
         raise DeepbenchError("its digest does not fit: it was changed after it was packed")
     try:
-        known = profile.parse(submission["profile"])
+        known = machine_profile.parse(submission["profile"])
     except (ValueError, TypeError, KeyError, AttributeError) as wrong:
         raise DeepbenchError(f"profile: {type(wrong).__name__}: {wrong}") from None
     if known.machine != submission["machine"]["machine"]:
@@ -183,8 +183,8 @@ def checked(
                 f"{release.name} is of {releases[release.hash].date}, not of {release.date}"
             )
         _same_place(release, result, _stored_variables(results / machine, release, before))
-    profile_here = before[-1].profile if before else profile.read(results, machine)
-    sent = profile.parse(json.loads(json.dumps(submission["profile"], sort_keys=True)))
+    profile_here = before[-1].profile if before else machine_profile.read(results, machine)
+    sent = machine_profile.parse(json.loads(json.dumps(submission["profile"], sort_keys=True)))
     return CheckedSubmission(submission, found, merged(profile_here, sent))
 
 
@@ -227,11 +227,11 @@ def store(results: Path, one: CheckedSubmission, list_days: ListDays) -> int:
     """Store a checked submission; return the number of results that changed, or their raw seconds.
 
     All files are prepared first, and replaced together once the days of publication are listed, as
-    in `publication_filing.file`.
+    in `published_result_filing.file`.
     """
     machine = one.content["machine"]
     entry = results / machine["machine"] / "machine.json"
-    with atomic.together() as ready:
+    with atomic_write.together() as ready:
         changed = sum(
             _merge(results, result, _empty(machine, release, result), ready)
             for release, result in zip(one.releases, one.content["results"], strict=True)
@@ -240,8 +240,8 @@ def store(results: Path, one: CheckedSubmission, list_days: ListDays) -> int:
         changed += submission_rounds.accept(own, one.content.get("ensembles", {}), ready)
         if not entry.exists():
             result_files.write_machine(ready(entry), machine)
-        if profile.read(results, machine["machine"]) != one.profile:
-            profile.write(results, one.profile, ready)
+        if machine_profile.read(results, machine["machine"]) != one.profile:
+            machine_profile.write(results, one.profile, ready)
         list_days([release for release in one.releases if not release.measurable])
     return changed
 
@@ -257,11 +257,11 @@ def read(path: Path) -> Any | None:
     Raises DeepbenchError where it is one and no JSON, or larger than any.
     """
     try:
-        size_limits.demand_file(path)
+        bounded_read.demand_file(path)
         with path.open("rb") as stream:
             if stream.read(1) != b"{":
                 return None
-        return json.loads(size_limits.read_text(path, LARGEST_BYTES))
+        return json.loads(bounded_read.read_text(path, LARGEST_BYTES))
     except OSError as error:
         raise DeepbenchError(f"{path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
@@ -283,8 +283,8 @@ def _merge(results: Path, result: dict[str, Any], empty: Results, ready: Ready) 
     """Merge a submitted result with what is there, `empty` where nothing is; return whether that
     changed anything."""
     path = results / private_result_fields.path_of(empty)
-    records_path = measurements.file_of(path)
-    filed = result_files.whole(path) if path.exists() else empty
+    records_path = measurement_files.file_of(path)
+    filed = result_files.undamaged(path) if path.exists() else empty
     before = _points(filed)
     had = submission_records.by_point(submission_records.load(records_path)[1])
     sent = submission_records.by_point(result.get("measurements", ()))
@@ -324,12 +324,12 @@ def _packed(
     unsteady: Counter[str],
     also_unsteady: bool,
 ) -> dict[str, Any]:
-    filed = result_files.whole(path)
+    filed = result_files.undamaged(path)
     if filed.commit_hash not in releases:
         raise DeepbenchError(f"{path}: its release is not in the release table")
     release = releases[filed.commit_hash]
-    facts, records = submission_records.load(measurements.file_of(path))
-    slips = corrections.of_machine(path.parent).get(path.name, ())
+    facts, records = submission_records.load(measurement_files.file_of(path))
+    slips = published_slips.of_machine(path.parent).get(path.name, ())
     points, device = {}, DEVICE.of(filed.env_vars)
     for key, point in _points(filed).items():
         reason = judge.of_point(path, unquoted(*key), point["seconds"], device)

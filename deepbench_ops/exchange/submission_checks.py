@@ -9,18 +9,18 @@ from typing import Any
 from deepbench_ops.conditions import CONDITIONS, DEVICE, VALUE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import submission_records
-from deepbench_ops.exchange.headings import TIMES
+from deepbench_ops.exchange.workbook_headings import TIMES
 from deepbench_ops.machine.impossible_times import Roofs, times_bandwidth, times_peak
-from deepbench_ops.machine.profile import Profile
-from deepbench_ops.problems import sizes
-from deepbench_ops.problems.ids import problem_of
+from deepbench_ops.machine.machine_profile import Profile
+from deepbench_ops.problems import size_checks
 from deepbench_ops.problems.precision import ALL_PRECISIONS, MIXED
+from deepbench_ops.problems.problem_ids import problem_of
 from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.statistics.yardstick_calibration import on_quiet_machine
-from deepbench_ops.storage import valid_times
-from deepbench_ops.storage.measurements import Record
+from deepbench_ops.storage import stored_time_checks
+from deepbench_ops.storage.measurement_files import Record
 from deepbench_ops.storage.result_key import unquoted
 
 Point = dict[str, Any]
@@ -66,7 +66,7 @@ def check(result: Mapping[str, Any], known: Profile) -> None:
             refuse_unknown(*key)
             records = sent.get(unquoted(*key), ())
             _refuse_another_unit(point, records)
-            wrong = valid_times.why_not(point["seconds"], samples=point.get("samples"))
+            wrong = stored_time_checks.why_not(point["seconds"], samples=point.get("samples"))
             if wrong:
                 raise DeepbenchError(wrong)
             _refuse_contradictions(point, records)
@@ -117,7 +117,7 @@ def refuse_unknown(benchmark: str, params: Sequence[str]) -> None:
     ):
         if name not in known:
             raise unknown(what, name, sorted(known))
-    ranks = [str(sizes.size("ranks", text)) for text in params[2:]]
+    ranks = [str(size_checks.size("ranks", text)) for text in params[2:]]
     spelt = [repr(problem.id), repr(precision), *ranks]
     if list(params) != spelt:
         raise DeepbenchError(f"write its parameters as {', '.join(spelt)}")

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import facts_digest, measurements
-from deepbench_ops.storage.atomic import Ready
-from deepbench_ops.storage.measurements import Record
+from deepbench_ops.storage import facts_digest, measurement_files
+from deepbench_ops.storage.atomic_write import Ready
+from deepbench_ops.storage.measurement_files import Record
 from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 FactsByDigest = Mapping[str, dict[str, str]]
@@ -30,7 +30,7 @@ def by_point(records: Iterable[Record]) -> dict[ResultKey, list[Record]]:
 
 def load(path: Path) -> tuple[dict[str, dict[str, str]], list[Record]]:
     """Return the fingerprints and records of a file of measurements, none where there is none."""
-    return measurements.load(path) if path.exists() else ({}, [])
+    return measurement_files.load(path) if path.exists() else ({}, [])
 
 
 def check(result: Mapping[str, Any]) -> None:
@@ -58,9 +58,9 @@ def write(
 ) -> bool:
     """Replace the records of some points, by time; return whether that changes the file.
 
-    It is replaced with the other files of `ready`, as `atomic.together` gives it.
+    It is replaced with the other files of `ready`, as `atomic_write.together` gives it.
 
-    What else the file holds stays, and without anything there is no file. A skip gives way to the
+    Other records of the file stay; without any there is no file. A skip gives way to the
     records of its kernel.
     """
     known, standing = load(path)
@@ -69,7 +69,7 @@ def write(
     if text(standing) == text(entries):
         return False
     if entries:
-        measurements.write(path, {**known, **facts}, entries, ready)
+        measurement_files.write(path, {**known, **facts}, entries, ready)
     else:
         path.unlink()
     return True

@@ -13,12 +13,12 @@ from deepbench_ops.conditions import DEVICE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.submission_checks import refuse_impossible, refuse_unknown
 from deepbench_ops.machine.impossible_times import Roofs
-from deepbench_ops.machine.profile import Profile
+from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.problems.selections import CLASSES
-from deepbench_ops.storage import ensemble_fields, ensemble_rounds
-from deepbench_ops.storage.atomic import Ready
-from deepbench_ops.storage.ensemble_fields import NoRound
-from deepbench_ops.storage.ensemble_rounds import Entry, RoundsFile
+from deepbench_ops.storage import ensemble_round_checks, ensemble_round_files
+from deepbench_ops.storage.atomic_write import Ready
+from deepbench_ops.storage.ensemble_round_checks import NoRound
+from deepbench_ops.storage.ensemble_round_files import Entry, RoundsFile
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 ANY_SET = next(iter(CLASSES.values()))
@@ -33,8 +33,10 @@ def pack(machine: Path) -> dict[str, Any]:
 
     Raises DeepbenchError for a damaged file.
     """
-    files = {ensemble_rounds.name_of(path): path for path in ensemble_rounds.paths(machine)}
-    loaded = {name: ensemble_rounds.load(path) for name, path in files.items()}
+    files = {
+        ensemble_round_files.name_of(path): path for path in ensemble_round_files.paths(machine)
+    }
+    loaded = {name: ensemble_round_files.load(path) for name, path in files.items()}
     return {name: {"facts": each.facts, "rounds": each.entries} for name, each in loaded.items()}
 
 
@@ -48,7 +50,7 @@ def check(sent: Sent, known: Profile) -> None:
             raise DeepbenchError(f"rounds of {name!r}: name a framework")
         for number, entry in enumerate(each["rounds"], 1):
             try:
-                ensemble_fields.check(entry)
+                ensemble_round_checks.check(entry)
                 _refuse_impossible(entry, known)
             except (NoRound, DeepbenchError) as wrong:
                 raise DeepbenchError(f"rounds of {name}, number {number}: {wrong}") from None
@@ -58,20 +60,20 @@ def accept(machine: Path, sent: Sent, ready: Ready) -> int:
     """Merge rounds into those of a machine's folder; return how many files that changed."""
     changed = 0
     for name, each in sent.items():
-        path = ensemble_rounds.path_of(machine, name)
-        stored = ensemble_rounds.load(path)
-        found = ensemble_rounds.merged(
+        path = ensemble_round_files.path_of(machine, name)
+        stored = ensemble_round_files.load(path)
+        found = ensemble_round_files.merged(
             stored, RoundsFile(dict(each["facts"]), list(each["rounds"]))
         )
         if found.entries != stored.entries:
-            ensemble_rounds.write(ready(path), found)
+            ensemble_round_files.write(ready(path), found)
             changed += 1
     return changed
 
 
 def _refuse_impossible(entry: Entry, known: Profile) -> None:
     """Raise DeepbenchError for an unknown kernel, and for a release that beats the machine."""
-    family, problem, precision, operation = ensemble_rounds.kernel_of(entry)
+    family, problem, precision, operation = ensemble_round_files.kernel_of(entry)
     benchmark = f"{family}.{ANY_SET}.kernel_{operation}"
     params = [repr(problem), repr(precision)]
     refuse_unknown(benchmark, params)

@@ -13,19 +13,19 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import headings
-from deepbench_ops.exchange.headings import HeadingColumns, Section
+from deepbench_ops.exchange import workbook_headings
+from deepbench_ops.exchange.workbook_headings import HeadingColumns, Section
 from deepbench_ops.exchange.xlsx_reader import CellAddress, Sheet
-from deepbench_ops.problems import sizes
-from deepbench_ops.problems.families import size_types
+from deepbench_ops.problems import size_checks
+from deepbench_ops.problems.family_list import size_types
 from deepbench_ops.problems.precision import MIXED, PRECISIONS
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.problem_lists import TYPES
-from deepbench_ops.storage import valid_times
+from deepbench_ops.storage import stored_time_checks
 
 SPECS = "Specs"
 TABLE = "Table"
-"""The sheet of an exported workbook that holds its times as `table_writer` writes them."""
+"""The sheet of an exported workbook that holds its times as `export_table_writer` writes them."""
 
 SET = "Set"
 """The spec by which an export says which published set it holds."""
@@ -109,7 +109,7 @@ def specs(sheets: Iterable[Sheet]) -> dict[str, str]:
 
 
 def _read_sheet(sheet: Sheet) -> Iterator[Timing | Unread]:
-    titles = [headings.section(_at(cells, 0)) for cells in sheet.rows]
+    titles = [workbook_headings.section(_at(cells, 0)) for cells in sheet.rows]
     starts = [row for row, section in enumerate(titles) if section is not None]
     yield from _outside(sheet, starts[0] if starts else None)
     unit = _unit_of(sheet)
@@ -118,7 +118,7 @@ def _read_sheet(sheet: Sheet) -> Iterator[Timing | Unread]:
         assert section is not None
         header, columns = _headers(sheet, section, start, end)
         for column, cell in enumerate(sheet.rows[header]):
-            if headings.is_unread(columns, column, cell):
+            if workbook_headings.is_unread(columns, column, cell):
                 yield Unread(sheet.place(header, column), _text(cell), "names no known pass")
         precision = precision_of(sheet, section.family)
         rows = range(header + 1, end)
@@ -132,7 +132,11 @@ def _outside(sheet: Sheet, first: int | None) -> Iterator[Unread]:
     if first is None:
         yield from _without_table(sheet)
     for row, cells in enumerate(sheet.rows[:first] if first is not None else ()):
-        named = [i for i, cell in enumerate(cells) if headings.words_and_unit(cell)[1] is not None]
+        named = [
+            i
+            for i, cell in enumerate(cells)
+            if workbook_headings.words_and_unit(cell)[1] is not None
+        ]
         for column in [*named, *_numbers(cells)[:1]]:
             yield Unread(sheet.place(row, column), _text(cells[column]), "stands above all tables")
 
@@ -171,9 +175,9 @@ def _headers(sheet: Sheet, section: Section, start: int, end: int) -> tuple[int,
     They are that row or the next that is not empty. Raises DeepbenchError where one is lacking.
     """
     filled = [row for row in range(start, end) if not all(map(_empty, sheet.rows[row]))][:2]
-    found = [(row, headings.columns(section, sheet.rows[row])) for row in filled]
-    row, columns = min(found, key=lambda each: len(headings.lacking(section, each[1])))
-    missing = headings.lacking(section, columns)
+    found = [(row, workbook_headings.columns(section, sheet.rows[row])) for row in filled]
+    row, columns = min(found, key=lambda each: len(workbook_headings.lacking(section, each[1])))
+    missing = workbook_headings.lacking(section, columns)
     if missing:
         title = _text(sheet.rows[start][0])
         raise DeepbenchError(f"{sheet.place(start, 0)}: {title} has no column {', '.join(missing)}")
@@ -276,7 +280,7 @@ def _unit_of(sheet: Sheet) -> float | None:
     units = set()
     for cells in sheet.rows:
         for cell in cells:
-            words, unit = headings.words_and_unit(cell)
+            words, unit = workbook_headings.words_and_unit(cell)
             if unit is not None and words:
                 units.add(unit)
     return units.pop() if len(units) == 1 else None
@@ -295,7 +299,7 @@ def _problem(
         else:
             values[name] = _truth(place, cell) if wanted is bool else _size(place, name, cell, kind)
     try:
-        return sizes.problem(section.family, values)
+        return size_checks.problem(section.family, values)
     except DeepbenchError as wrong:
         raise DeepbenchError(f"{sheet.place(row, min(columns.sizes.values()))}: {wrong}") from None
 
@@ -311,7 +315,7 @@ def _seconds(place: CellAddress, cell: object, unit: float | None) -> float:
     # In decimal, so that 0.057 ms is 5.7e-05 s to the last digit; text has digits that floats lack.
     digits = cell if isinstance(cell, str) else repr(number)
     seconds = float(Decimal(digits.strip()) * Decimal(repr(unit)))
-    if not valid_times.is_time(seconds):
+    if not stored_time_checks.is_time(seconds):
         raise DeepbenchError(f"{place}: {seconds:g} s is no time: it is below 1 ns or above 1 day")
     return seconds
 
@@ -340,7 +344,7 @@ def _ranks(sheet: Sheet, row: int, column: int) -> int:
 
 def _size(place: CellAddress, name: str, cell: object, kind: type[Problem] = Problem) -> float:
     try:
-        return sizes.size(name, cell, kind)
+        return size_checks.size(name, cell, kind)
     except DeepbenchError as wrong:
         raise DeepbenchError(f"{place}: {wrong}") from None
 
@@ -355,7 +359,7 @@ def _truth(place: CellAddress, cell: object) -> bool:
 
 def _number(cell: object) -> float | None:
     """Return a finite number, also one that was stored as text; None for anything else."""
-    number = sizes.number(cell)
+    number = size_checks.number(cell)
     return number if math.isfinite(number) else None
 
 

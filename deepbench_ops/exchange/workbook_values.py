@@ -21,7 +21,7 @@ from deepbench_ops.exchange.published_machines import PublishedMachine
 from deepbench_ops.exchange.workbook_timings import Place, Timing, Unread
 from deepbench_ops.problems.problem_lists import set_name
 from deepbench_ops.problems.selections import CLASSES
-from deepbench_ops.storage import size_limits
+from deepbench_ops.storage import bounded_read
 from deepbench_ops.storage.result_key import ResultKey
 
 
@@ -132,7 +132,9 @@ def _take(publication: Publication, key: ResultKey, timing: Timing) -> None:
 
 
 def _text(path: Path) -> str:
-    return size_limits.read_bytes(path, xlsx_reader.LARGEST_BYTES).decode("utf-8", errors="replace")
+    return bounded_read.read_bytes(path, xlsx_reader.LARGEST_BYTES).decode(
+        "utf-8", errors="replace"
+    )
 
 
 def _day(path: Path) -> date:

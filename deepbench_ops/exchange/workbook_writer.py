@@ -2,7 +2,7 @@
 
 One workbook is one published set, one sheet one precision. Behind the published columns of a table
 stand FLOPS, derived from the problem, and the interval of each time where it was measured, for
-readers; the last sheet but one holds all times with samples as a table, for `table_reader`.
+readers; the last sheet but one holds all times with samples as a table, for `export_table_reader`.
 """
 
 import datetime
@@ -20,11 +20,11 @@ from typing import Any
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError, NoAnswer
-from deepbench_ops.exchange import table_writer
-from deepbench_ops.exchange.headings import SHEETS, SIZES, TIMES
+from deepbench_ops.exchange import export_table_writer
+from deepbench_ops.exchange.workbook_headings import SHEETS, SIZES, TIMES
 from deepbench_ops.exchange.workbook_timings import SET, SPECS, TABLE
 from deepbench_ops.problems.precision import MIXED
-from deepbench_ops.storage import atomic
+from deepbench_ops.storage import atomic_write
 
 PRECISIONS = {
     "float32": "Float",
@@ -64,8 +64,8 @@ def write(path: Path, points: Sequence[Point], facts: dict[str, str]) -> None:
                 sheet.append([_cell(sheet, value) for value in row])
     table = book.create_sheet(TABLE)
     for cells in (
-        table_writer.COLUMNS,
-        *(table_writer.cells(table_writer.row(point)) for point in points),
+        export_table_writer.COLUMNS,
+        *(export_table_writer.cells(export_table_writer.row(point)) for point in points),
     ):
         table.append([_cell(table, value) for value in cells])
     specs = book.create_sheet(SPECS)
@@ -74,7 +74,7 @@ def write(path: Path, points: Sequence[Point], facts: dict[str, str]) -> None:
     # Neither the day nor the hour of writing: the same results give the same workbook.
     book.properties.created = book.properties.modified = datetime.datetime(2000, 1, 1)
     content = _saved(book)
-    with atomic.replacing(path) as unfinished:
+    with atomic_write.replacing(path) as unfinished:
         unfinished.write_bytes(content)
 
 

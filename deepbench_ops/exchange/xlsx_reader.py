@@ -10,7 +10,7 @@ from xml.etree.ElementTree import iterparse
 from zipfile import BadZipFile, ZipFile
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import size_limits
+from deepbench_ops.storage import bounded_read
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
@@ -76,7 +76,7 @@ def is_workbook(path: Path) -> bool:
     it cannot be opened at all.
     """
     try:
-        size_limits.demand_smaller(path, LARGEST_BYTES)
+        bounded_read.demand_smaller(path, LARGEST_BYTES)
         with path.open("rb") as stream:
             start = stream.read(len(ENCRYPTED))
     except OSError as error:

@@ -11,11 +11,11 @@ from functools import cached_property
 from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.fleet import job_folder, site
-from deepbench_ops.fleet import plan as plans
+from deepbench_ops.fleet import job_folder, reframe_site
+from deepbench_ops.fleet import job_plan as plans
 from deepbench_ops.fleet.job_folder import MEASURED
-from deepbench_ops.fleet.plan import Plan
-from deepbench_ops.fleet.site import Partition, Site
+from deepbench_ops.fleet.job_plan import Plan
+from deepbench_ops.fleet.reframe_site import Partition, Site
 
 PLAN_VARIABLE = "DEEPBENCH_FLEET_PLAN"
 """Names the plan for the ReFrame tests."""
@@ -87,7 +87,11 @@ def of(path: Path, plan: Plan) -> FleetJobs:
 
     Raises DeepbenchError for a machine type without a partition.
     """
-    place = site.read(plan.system, plan.config) if plan.system else site.here(plan.machines[0])
+    place = (
+        reframe_site.read(plan.system, plan.config)
+        if plan.system
+        else reframe_site.here(plan.machines[0])
+    )
     for machine in plan.machines:
         place.partition_of(machine)
     return FleetJobs(path.resolve(), plan, place)
@@ -104,5 +108,5 @@ def from_environment(partitions: Sequence[Partition]) -> FleetJobs:
     plan = plans.read(Path(named))
     place = Site(plan.system, plan.config, tuple(partitions))
     if not plan.system:
-        place = site.here(plan.machines[0])
+        place = reframe_site.here(plan.machines[0])
     return FleetJobs(Path(named).resolve(), plan, place)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.fleet import collection, job_folder, site
+from deepbench_ops.fleet import job_folder, job_result_merging, reframe_site
 from deepbench_ops.fleet.fleet_jobs import PLAN_VARIABLE, FleetJobs
 from deepbench_ops.fleet.job_folder import MEASURED, JobFolder
 from deepbench_ops.storage import locks
@@ -77,7 +77,7 @@ class FleetRun:
         """Merge finished jobs into the results."""
         if not self.jobs.plan.every_node:
             folders = job_folder.folders(self.jobs.plan, self.jobs.path)
-            collection.collect(self.results, folders, self._say_once)
+            job_result_merging.collect(self.results, folders, self._say_once)
 
     def _say_once(self, line: str) -> None:
         """Print a line unless this run has: a job that is refused is tried again and again."""
@@ -114,7 +114,7 @@ class FleetRun:
         """Return ReFrame's command line."""
         plan, place = self.jobs.plan, self.jobs.site
         return [
-            *site.command(),
+            *reframe_site.command(),
             *(["-C", place.config] if place.config else []),
             *("--system", place.system, "-c", str(CHECKS), "-r"),
             *("--prefix", str(self.folder), "--report-file", str(report), "--nocolor"),

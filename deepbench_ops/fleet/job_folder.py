@@ -15,8 +15,8 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.fleet.plan import Job, Plan
-from deepbench_ops.storage import atomic, locks, size_limits
+from deepbench_ops.fleet.job_plan import Job, Plan
+from deepbench_ops.storage import atomic_write, bounded_read, locks
 
 JOBS = "jobs"
 OUTCOME, BEGUN, COLLECTED = "outcome.json", "begun.json", "collected.json"
@@ -67,13 +67,13 @@ class JobFolder:
 
     def end(self, outcome: Outcome) -> None:
         """Write how the job ended. Raises OSError."""
-        atomic.write_text(self.path / OUTCOME, json.dumps(asdict(outcome)) + "\n")
+        atomic_write.write_text(self.path / OUTCOME, json.dumps(asdict(outcome)) + "\n")
 
     def begin(self, node: str) -> None:
         """Note that the job is running, and forget how it ended before. Raises OSError."""
         (self.path / OUTCOME).unlink(missing_ok=True)
         about = {"node": node, "at": round(time.time(), 1)}
-        atomic.write_text(self.path / BEGUN, json.dumps(about) + "\n")
+        atomic_write.write_text(self.path / BEGUN, json.dumps(about) + "\n")
 
     @property
     def begun_at(self) -> float:
@@ -119,7 +119,7 @@ def folders(plan: Plan, path: Path) -> Iterator[JobFolder]:
 def _read(path: Path) -> Outcome | None:
     """Return an outcome from its file. Raises DeepbenchError for a damaged file."""
     try:
-        found = json.loads(size_limits.read_text(path, size_limits.SMALL))
+        found = json.loads(bounded_read.read_text(path, bounded_read.SMALL))
         outcome = Outcome(**found)
         if not isinstance(outcome.measured, bool) or not math.isfinite(outcome.seconds):
             raise ValueError("this is no end of a job")

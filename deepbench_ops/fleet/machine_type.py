@@ -11,7 +11,7 @@ from pathlib import Path
 from deepbench_ops.asv_adapter import machine_entry, result_files
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet import node_process
-from deepbench_ops.machine import detect, profile
+from deepbench_ops.machine import machine_facts, machine_profile
 from deepbench_ops.measure import threads, yardstick
 from deepbench_ops.storage import locks
 
@@ -41,7 +41,7 @@ class MachineType:
 
     @property
     def results(self) -> Path:
-        """Holds the description and the profile of the type, as a folder of results does."""
+        """Folder with the description and the profile of the type, like a folder of results."""
         return self.path / "results"
 
     @property
@@ -57,7 +57,7 @@ class MachineType:
         """
         with locks.in_turn(self.path, doing=f"describing {self.name}"):
             known = machine_entry.of_results(results, self.name)
-            if not self._is_described() and known and profile.read(results, self.name):
+            if not self._is_described() and known and machine_profile.read(results, self.name):
                 self._take_over(results, known)
             if not self._is_described() or not self._has_readings():
                 self._survey()
@@ -70,17 +70,19 @@ class MachineType:
 
     def _is_described(self) -> bool:
         """Whether the entry and the profile are there; a kill may leave one of them alone."""
-        return self.machine_file.exists() and profile.read(self.results, self.name) is not None
+        return (
+            self.machine_file.exists() and machine_profile.read(self.results, self.name) is not None
+        )
 
     def _has_readings(self) -> bool:
         """Whether the profile has yardsticks for the threads of its jobs: two jobs that took them
         at the same time would calibrate by different ones."""
-        known = profile.read(self.results, self.name)
+        known = machine_profile.read(self.results, self.name)
         return known is not None and bool(known.nominal(threads.wanted(), yardstick.VERSION))
 
     def _take_over(self, results: Path, entry: dict[str, str]) -> None:
         (self.results / self.name).mkdir(parents=True, exist_ok=True)
-        for name in ("machine.json", profile.FILE_NAME):
+        for name in ("machine.json", machine_profile.FILE_NAME):
             shutil.copyfile(results / self.name / name, self.results / self.name / name)
         machine_entry.write_file(self.machine_file, entry)
 
@@ -94,7 +96,7 @@ class MachineType:
         result_files.write_machine(self.results / self.name / "machine.json", entry)
 
     def _demand_alike(self, entry: dict[str, str], node: str) -> None:
-        here = detect.identity(self.name)
+        here = machine_facts.identity(self.name)
         other = {key for key in ALIKE if entry.get(key, here[key]) != here[key]}
         if other:
             key = sorted(other)[0]

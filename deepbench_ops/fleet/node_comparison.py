@@ -18,9 +18,9 @@ import numpy as np
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet import job_folder
 from deepbench_ops.fleet.job_folder import AT_NODE, MEASURED, JobFolder
-from deepbench_ops.fleet.plan import Plan
+from deepbench_ops.fleet.job_plan import Plan
 from deepbench_ops.statistics.robust_interval import FEWEST, locate
-from deepbench_ops.storage import measurements
+from deepbench_ops.storage import measurement_files
 from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 ALL = "all"
@@ -35,7 +35,7 @@ FEWEST_NODES = 3
 
 SLOW, FAST, USUAL, UNKNOWN = "slow", "fast", "as usual", "too few kernels"
 
-Kernel = tuple[str, ResultKey]
+ReleaseKernel = tuple[str, ResultKey]
 """A release, and a benchmark with its parameters."""
 
 
@@ -46,9 +46,9 @@ class NodeTimes:
     rounds: the seconds of each process that measured a kernel.
     """
 
-    seconds: Mapping[Kernel, float]
+    seconds: Mapping[ReleaseKernel, float]
     measured_at: float
-    rounds: Mapping[Kernel, Sequence[float]] = field(default_factory=dict)
+    rounds: Mapping[ReleaseKernel, Sequence[float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,12 +85,12 @@ class NodeLevel(Level):
 class KernelLevel(Level):
     """The level of a node at a kernel; seconds: raw, on this node; median: of all nodes."""
 
-    kernel: Kernel
+    kernel: ReleaseKernel
     seconds: float
     median: float
 
     @property
-    def place(self) -> tuple[str, Kernel]:
+    def place(self) -> tuple[str, ReleaseKernel]:
         """The node and the kernel."""
         return self.node, self.kernel
 
@@ -103,7 +103,7 @@ def times_of(
     problems: gets a line for each job with a damaged file, which is left out. Raises DeepbenchError
     for a damaged file where there is no such list.
     """
-    found: dict[str, dict[str, list[measurements.Record]]] = {}
+    found: dict[str, dict[str, list[measurement_files.Record]]] = {}
     for folder in job_folder.folders(plan, path):
         try:
             records = _records(folder) if folder.state() == MEASURED else []
@@ -121,11 +121,11 @@ def times_of(
     }
 
 
-def _records(folder: JobFolder) -> list[measurements.Record]:
+def _records(folder: JobFolder) -> list[measurement_files.Record]:
     """Return the records of a job that hold times. Raises DeepbenchError."""
     found = []
-    for file in measurements.paths(folder.results / folder.job.machine):
-        for each in measurements.load(file)[1]:
+    for file in measurement_files.paths(folder.results / folder.job.machine):
+        for each in measurement_files.load(file)[1]:
             if "skipped" in each or not each["seconds"]:
                 continue
             if not {"release", "started_at"} <= each.keys():
@@ -134,8 +134,8 @@ def _records(folder: JobFolder) -> list[measurements.Record]:
     return found
 
 
-def _times(records: Iterable[measurements.Record]) -> NodeTimes:
-    levels: dict[Kernel, list[float]] = {}
+def _times(records: Iterable[measurement_files.Record]) -> NodeTimes:
+    levels: dict[ReleaseKernel, list[float]] = {}
     last = 0.0
     for each in records:
         kernel = (each["release"], unquoted(each["benchmark"], each["params"]))
@@ -192,7 +192,7 @@ def _kind(low: float, high: float, beyond: float) -> str:
     return SLOW if low > 1 + beyond else FAST if high < 1 / (1 + beyond) else USUAL
 
 
-def _shared(nodes: Mapping[str, NodeTimes]) -> list[Kernel]:
+def _shared(nodes: Mapping[str, NodeTimes]) -> list[ReleaseKernel]:
     """Return the kernels that all nodes have measured; [] for fewer nodes than `FEWEST_NODES`."""
     if len(nodes) < FEWEST_NODES:
         return []
@@ -218,13 +218,13 @@ def compare_kernels(nodes: Mapping[str, NodeTimes], beyond: float) -> list[Kerne
 
 
 def _kernel_levels(
-    node: str, times: NodeTimes, medians: Mapping[Kernel, float], beyond: float
+    node: str, times: NodeTimes, medians: Mapping[ReleaseKernel, float], beyond: float
 ) -> list[KernelLevel]:
     """Return the levels of a node, those of kernels with equally many rounds at once."""
-    alike: dict[int, list[Kernel]] = defaultdict(list)
+    alike: dict[int, list[ReleaseKernel]] = defaultdict(list)
     for kernel in medians:
         alike[len(times.rounds.get(kernel, ()))].append(kernel)
-    bounds: dict[Kernel, tuple[float, float]] = {}
+    bounds: dict[ReleaseKernel, tuple[float, float]] = {}
     for count, members in alike.items():
         if count >= FEWEST:
             logs = np.log([times.rounds[kernel] for kernel in members])

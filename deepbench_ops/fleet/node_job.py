@@ -19,13 +19,13 @@ from deepbench_ops.asv_adapter import private_result_fields, result_files
 from deepbench_ops.asv_adapter.run_hooks import YES_VARIABLE
 from deepbench_ops.errors import DeepbenchError, remedy
 from deepbench_ops.fleet import job_folder, node_process
-from deepbench_ops.fleet import plan as plans
+from deepbench_ops.fleet import job_plan as plans
 from deepbench_ops.fleet.job_folder import JobFolder, Outcome
+from deepbench_ops.fleet.job_plan import Job, Plan
 from deepbench_ops.fleet.machine_type import MachineType, type_of
-from deepbench_ops.fleet.plan import Job, Plan
 from deepbench_ops.measure import fingerprint
 from deepbench_ops.releases import installed_release, table_location
-from deepbench_ops.storage import atomic, locks
+from deepbench_ops.storage import atomic_write, locks
 
 DONE = "deepbench fleet: done:"
 """Begins the last line of a job that is measured, by which its ReFrame test knows it."""
@@ -114,7 +114,7 @@ def _write_project(folder: Path, root: Path, kind: MachineType) -> None:
         "results_dir": "results",
         "env_dir": str(kind.environments.resolve()),
     }
-    atomic.write_text(folder / project.CONFIGURATION, json.dumps(values, indent=1) + "\n")
+    atomic_write.write_text(folder / project.CONFIGURATION, json.dumps(values, indent=1) + "\n")
 
 
 def _reason(job: Job, lines: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from deepbench_ops import lifetime
+from deepbench_ops import process_lifetime
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ def run(arguments: Sequence[str], folder: Path, variables: Mapping[str, str]) ->
     cannot be started.
     """
     process = subprocess.Popen(
-        lifetime.bound([sys.executable, *arguments]),
+        process_lifetime.bound([sys.executable, *arguments]),
         cwd=folder,
         env={**os.environ, **variables},
         stdin=subprocess.DEVNULL,

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.fleet import job_folder, node_comparison, plan
+from deepbench_ops.fleet import job_folder, job_plan, node_comparison
 from deepbench_ops.fleet.node_comparison import NodeTimes
 
 Survey = Mapping[str, Mapping[str, NodeTimes]]
@@ -15,14 +15,14 @@ HEAD = 200
 """Characters at the start of a plan's file that name its format."""
 
 
-class Found(NamedTuple):
+class NodeSurveys(NamedTuple):
     """The surveys of a project, oldest first, and messages about those that cannot be read."""
 
     surveys: Sequence[Survey]
     problems: Sequence[str]
 
 
-def find(project: Path) -> Found:
+def find(project: Path) -> NodeSurveys:
     """Read the surveys of a project: plans of every node one folder below it, next to their jobs.
 
     Damaged plans and jobs are left out, with a message for each.
@@ -33,17 +33,17 @@ def find(project: Path) -> Found:
     for path in (path for folder in folders for path in sorted(folder.glob("*.json"))):
         try:
             if _names_its_format(path):
-                made = plan.read(path)
+                made = job_plan.read(path)
                 if made.every_node:
                     surveys.append(node_comparison.times_of(made, path, problems))
         except (DeepbenchError, OSError) as wrong:
             problems.append(f"{wrong}")
-    return Found(sorted(filter(None, surveys), key=_measured_at), problems)
+    return NodeSurveys(sorted(filter(None, surveys), key=_measured_at), problems)
 
 
 def _names_its_format(path: Path) -> bool:
     with path.open("rb") as file:
-        return plan.FORMAT.encode() in file.read(HEAD)
+        return job_plan.FORMAT.encode() in file.read(HEAD)
 
 
 def _measured_at(survey: Survey) -> float:

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from deepbench_ops.machine.profile import Profile
-from deepbench_ops.problems.ids import problem_of
+from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.problems.precision import TABLE, multiplied, stored
 from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.problem_ids import problem_of
 from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 BEYOND = 1.3

@@ -9,8 +9,8 @@ from pathlib import Path
 from deepbench_ops.measure import outside_settings
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.measure.outside_settings import Settings
-from deepbench_ops.storage import measurements
-from deepbench_ops.storage.measurements import Record
+from deepbench_ops.storage import measurement_files
+from deepbench_ops.storage.measurement_files import Record
 from deepbench_ops.storage.result_key import ResultKey
 
 
@@ -31,10 +31,10 @@ class File:
 
         Raises DeepbenchError for a broken file.
         """
-        facts, entries = measurements.load(path)
+        facts, entries = measurement_files.load(path)
         found: dict[ResultKey, list[Record]] = defaultdict(list)
         for entry in entries:
-            if not measurements.is_less(entry):
+            if not measurement_files.is_less(entry):
                 found[entry["benchmark"], tuple(map(str, entry["params"]))].append(entry)
         return cls(dict(found), facts)
 

@@ -7,8 +7,8 @@ has the levels that were found, with the nominal readings of the yardsticks at e
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from deepbench_ops.machine import survey
-from deepbench_ops.machine.profile import Figure, LatencyLevel, Profile
+from deepbench_ops.machine import profile_measurement
+from deepbench_ops.machine.machine_profile import Figure, LatencyLevel, Profile
 from deepbench_ops.measure import core_latency, machine_states, threads, yardstick
 
 READINGS = 3
@@ -30,13 +30,13 @@ def latencies(count: int) -> list[float]:
 
 
 def with_state(
-    known: Profile, count: int, before: Sequence[float], fresh: bool, warn: survey.Say
+    known: Profile, count: int, before: Sequence[float], fresh: bool, warn: profile_measurement.Say
 ) -> Profile:
     """Return the profile with today's level of latency and its nominal readings.
 
-    before: latencies from the start of the survey. fresh: whether the profile's yardsticks have
-    been read since then. warn: called with a line for each problem. The profile is unchanged if the
-    state changed during the survey.
+    before: latencies from the start of the measurement. fresh: whether the yardsticks of the
+    profile have been read since then. warn: called with a line for each problem. The profile is
+    unchanged if the state changed during the measurement.
     """
     levels = _levels(known, before)
     level = _only(before, levels)
@@ -55,7 +55,7 @@ def with_state(
         own, origin = first, level.nanoseconds
     else:
         missing = [kind for kind in yardstick.KINDS if kind not in own]
-        read = {kind: survey.nominal_figure(kind, count, warn) for kind in missing}
+        read = {kind: profile_measurement.nominal_figure(kind, count, warn) for kind in missing}
         origin = known.yardstick_levels.get(str(count))
         if origin is None and missing:
             origin = _origin(read, first, level.nanoseconds)

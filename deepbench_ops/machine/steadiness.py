@@ -22,14 +22,14 @@ from pathlib import Path
 from statistics import median
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.machine import profile
+from deepbench_ops.machine import machine_profile
 from deepbench_ops.machine.impossible_times import Roofs
+from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.machine.point_records import NOTHING, File
-from deepbench_ops.machine.profile import Profile
 from deepbench_ops.measure import machine_states
 from deepbench_ops.statistics.spread import scaled_mad
-from deepbench_ops.storage import measurements
-from deepbench_ops.storage.measurements import Record, level
+from deepbench_ops.storage import measurement_files
+from deepbench_ops.storage.measurement_files import Record, level
 from deepbench_ops.storage.result_key import ResultKey
 
 SCALING = 0.8, 1.25
@@ -73,11 +73,13 @@ class SteadinessJudge:
         With a profile that cannot be read it has no roofs. Raises DeepbenchError for a broken file
         of records.
         """
-        paths = measurements.paths(folder)
+        paths = measurement_files.paths(folder)
         known = None
         with suppress(DeepbenchError):
-            known = profile.read(folder.parent, folder.name)
-        return cls({measurements.result_of(path).name: File.read(path) for path in paths}, known)
+            known = machine_profile.read(folder.parent, folder.name)
+        return cls(
+            {measurement_files.result_of(path).name: File.read(path) for path in paths}, known
+        )
 
     def file(self, result: Path) -> File:
         """Return the records of an asv result file; an empty file if it has none."""

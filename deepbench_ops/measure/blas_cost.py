@@ -13,8 +13,8 @@ from statistics import median
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import ensemble, outside_settings
+from deepbench_ops.measure.kernel_task import KernelTask
 from deepbench_ops.measure.outside_settings import BLAS, Settings
-from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import Launch
 
 KERNELS = ("m35_n700_k2048_NN", "m3072_n128_k1024_TN", "m1760_n128_k1760_NN")
@@ -78,7 +78,7 @@ def cost(python: str = sys.executable) -> Cost | None:
         return None
     ratios: dict[str, list[float]] = {}
     if own or chosen != under:
-        tasks = [Task("gemm", kernel, "float32") for kernel in KERNELS]
+        tasks = [KernelTask("gemm", kernel, "float32") for kernel in KERNELS]
         launches = {WITHOUT: without, WITH: with_it}
         found = ensemble.run_rounds(launches, tasks, ROUNDS, SWEEPS)
         ratios = {

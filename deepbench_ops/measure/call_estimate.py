@@ -4,13 +4,13 @@ import math
 from contextlib import suppress
 
 from deepbench_ops.backends import families
-from deepbench_ops.backends.base import Backend
-from deepbench_ops.backends.check import kind_of
+from deepbench_ops.backends.backend_interface import Backend
 from deepbench_ops.backends.kernel import Kernel
-from deepbench_ops.backends.shared_cache import SharedCache
+from deepbench_ops.backends.output_check import kind_of
+from deepbench_ops.backends.run_cache import RunCache
 from deepbench_ops.conditions import EXECUTION
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.measure.sampling import time_calls
+from deepbench_ops.measure.slice_timing import time_calls
 from deepbench_ops.problems.problem import Problem
 
 PROBE_CALLS = 50
@@ -24,7 +24,7 @@ LONGEST_TRIAL_SECONDS = 3.0
 """A larger problem is tried where the rate of the smaller one lets it take no longer; and a call
 that takes so long is tried once. The first of two may be slower, where something is made for it."""
 
-_rates = SharedCache("work done in a second")
+_rates = RunCache("work done in a second")
 
 
 def seconds(

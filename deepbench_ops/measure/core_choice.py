@@ -1,4 +1,4 @@
-"""Which cores the threads of a kernel are pinned to, on machines with several last-level caches.
+"""Choice of the cores that threads are pinned to, on machines with several last-level caches.
 
 ``DEEPBENCH_CORES=near`` takes cores that share a last-level cache, ``far`` cores of as many caches
 as there are. It is recorded with every time as a setting, so that times under different choices

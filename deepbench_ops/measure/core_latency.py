@@ -19,7 +19,7 @@ import time
 from collections.abc import Collection
 from contextlib import closing
 
-from deepbench_ops import lifetime
+from deepbench_ops import process_lifetime
 
 TURNS, BLOCK = 5_000, 200
 """Round trips of a reading, and of each of its blocks; the fastest block counts."""
@@ -74,7 +74,7 @@ class Reader:
     def _started(self) -> "subprocess.Popen[bytes]":
         command = [sys.executable, "-m", __spec__.name, *map(str, self._pair)]
         return subprocess.Popen(
-            lifetime.bound(command),
+            process_lifetime.bound(command),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -107,7 +107,7 @@ class Probe:
         self._partner = os.fork()
         if not self._partner:
             try:
-                lifetime.end_with(owner)
+                process_lifetime.end_with(owner)
                 os.sched_setaffinity(0, {other})
                 for descriptor in (self._wake, *unshared):
                     os.close(descriptor)

@@ -3,7 +3,7 @@
 from deepbench_ops.conditions import DEVICE
 from deepbench_ops.measure import gpu_readings
 from deepbench_ops.measure.record_spool import rounded
-from deepbench_ops.measure.sampling import Measurement, Timed, launch_share
+from deepbench_ops.measure.slice_timing import Measurement, Timed, launch_share
 
 LAUNCH_BOUND = 0.9
 """A kernel whose calls take the host so much of their time is bound by the launches."""

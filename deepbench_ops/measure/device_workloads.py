@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from deepbench_ops.backends import frameworks
+from deepbench_ops.backends import framework_list
 from deepbench_ops.errors import DeepbenchError
 
 
@@ -65,7 +65,7 @@ class Workloads:
 
 def declared(device: str) -> bool:
     """Return whether a framework brings a yardstick of a device; imports nothing."""
-    found = frameworks.devices().get(device)
+    found = framework_list.devices().get(device)
     return found is not None and bool(found.yardstick)
 
 
@@ -77,7 +77,7 @@ def of(device: str) -> Workloads | None:
     """
     if not declared(device):
         return None
-    found = frameworks.devices()[device]
+    found = framework_list.devices()[device]
     try:
         workloads = import_module(found.yardstick).WORKLOADS
         if not isinstance(workloads, Workloads):

@@ -30,9 +30,9 @@ from deepbench_ops.measure import (
     threads,
     worker_turns,
 )
-from deepbench_ops.measure.ensemble_round import Round
+from deepbench_ops.measure.kernel_round import Round
+from deepbench_ops.measure.kernel_task import KernelTask
 from deepbench_ops.measure.nominal_readings import Choice, NominalReadings
-from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import Launch, LiveWorker
 from deepbench_ops.measure.worker_turns import WorkerFailed
 
@@ -71,20 +71,20 @@ class SweptYardstick:
 
 def run_round(
     launches: Mapping[str, Launch],
-    tasks: Iterable[Task],
+    tasks: Iterable[KernelTask],
     number: int,
     anchor: str | None = None,
     together: int | None = None,
     sweeps: int | None = None,
     reference: SweptYardstick | None = None,
-    seconds: Callable[[Task], float] = lambda task: math.inf,
-) -> Generator[tuple[Task, Round], None, None]:
+    seconds: Callable[[KernelTask], float] = lambda task: math.inf,
+) -> Generator[tuple[KernelTask, Round], None, None]:
     """Yield the `number`-th round of every task; random orders depend on the number alone.
 
     launches: how to start each release's worker. anchor: the release that all blocks share.
     together: most releases in a block, all unless given; two at least. reference: the yardstick,
-    if it takes part. seconds: that a block may take for a task: one that would take longer, as the
-    first release's preparation and calls tell, is not measured (`Round.too_long`). A task is
+    if it takes part. seconds: limit of a block for a task. A task that would take longer, by the
+    preparation and the calls of the first release, is not measured (`Round.too_long`). A task is
     yielded as soon as the last block has measured it.
     """
     random, began = Random(number), time.time()
@@ -109,13 +109,16 @@ def run_round(
 
 
 def run_rounds(
-    launches: Mapping[str, Launch], tasks: Iterable[Task], rounds: int, sweeps: int | None = None
-) -> dict[Task, list[Round]]:
+    launches: Mapping[str, Launch],
+    tasks: Iterable[KernelTask],
+    rounds: int,
+    sweeps: int | None = None,
+) -> dict[KernelTask, list[Round]]:
     """Return so many rounds of every task.
 
     Raises DeepbenchError, with the worker's reason, where one of them has no times of a task.
     """
-    found: dict[Task, list[Round]] = {task: [] for task in tasks}
+    found: dict[KernelTask, list[Round]] = {task: [] for task in tasks}
     for number in range(rounds):
         with closing(run_round(launches, found, number, sweeps=sweeps)) as measured:
             for task, this_round in measured:
@@ -143,7 +146,10 @@ def conditions() -> dict[str, str]:
 
 
 def _started(
-    launches: Mapping[str, Launch], found: Mapping[Task, Round], random: Random, stack: ExitStack
+    launches: Mapping[str, Launch],
+    found: Mapping[KernelTask, Round],
+    random: Random,
+    stack: ExitStack,
 ) -> dict[str, LiveWorker]:
     """Start workers in random order; those that fail are reasons of all tasks."""
     cores = threads.cores(threads.wanted())
@@ -167,7 +173,7 @@ class _Block:
     the kernel.
     """
 
-    task: Task
+    task: KernelTask
     workers: dict[str, LiveWorker]
     this_round: Round
     random: Random

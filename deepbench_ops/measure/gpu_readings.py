@@ -131,7 +131,7 @@ def reader(device: str) -> Callable[[], Readings] | None:
 
 
 def facts(device: str) -> dict[str, str]:
-    """Return what holds for a whole run on a device; {} where that is not known."""
+    """Return the facts of a device that hold for a whole run, {} where they are not known."""
     gpu = of(device)
     return {} if gpu is None else gpu.facts()
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from deepbench_ops import lifetime, messages
+from deepbench_ops import process_lifetime, process_messages
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.measure import kernel_run, record_spool
 
@@ -30,7 +30,7 @@ def measured(
     """
     command = [python, "-m", "deepbench_ops.measure.kernel_process", json.dumps(dict(task))]
     done = subprocess.run(
-        lifetime.bound(command),
+        process_lifetime.bound(command),
         env={**os.environ, **environ},
         capture_output=True,
         text=True,
@@ -51,12 +51,12 @@ def measured(
 def main() -> None:
     """Measure the task in the argument, as JSON; print the answer."""
     task = json.loads(sys.argv[1])
-    answers = messages.reserved_output()
+    answers = process_messages.reserved_output()
     try:
         answer = _measure(**task)
     except (DeepbenchError, Unsupported) as wrong:
         answer = {"error": str(wrong), "unsupported": isinstance(wrong, Unsupported)}
-    messages.write(answers, answer)
+    process_messages.write(answers, answer)
 
 
 def _measure(family: str, problem: str, precision: str, operation: str) -> dict[str, Any]:

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
 
-from deepbench_ops import backends, lifetime
-from deepbench_ops.backends import check
-from deepbench_ops.backends.base import Backend
+from deepbench_ops import backends, process_lifetime
+from deepbench_ops.backends import output_check
+from deepbench_ops.backends.backend_interface import Backend
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.conditions import CACHE, DEVICE, EXECUTION, LAYOUT
 from deepbench_ops.errors import DeepbenchError, Unsupported
@@ -31,13 +31,13 @@ from deepbench_ops.measure import (
     threads,
     yardstick,
 )
-from deepbench_ops.measure.implementation import implementation_of
+from deepbench_ops.measure.implementation_name import implementation_of
 from deepbench_ops.measure.nominal_readings import Choice, NominalReadings
 from deepbench_ops.measure.record_spool import rounded
-from deepbench_ops.measure.sampling import Measurement, Policy, measure
+from deepbench_ops.measure.slice_timing import Measurement, Policy, measure
 from deepbench_ops.measure.yardstick_process import YardstickClient, YardstickProcess
-from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.problem import Problem, computed
+from deepbench_ops.problems.problem_ids import problem_of
 
 # A single call longer than this is skipped, unless DEEPBENCH_CALL_LIMIT says otherwise.
 CALL_LIMIT_SECONDS = 30.0
@@ -86,7 +86,7 @@ class CheckedKernel:
 
     @property
     def policy(self) -> Policy:
-        """How it is sampled."""
+        """Policy of its sampling."""
         return policy()
 
     def pin(self) -> str:
@@ -111,7 +111,7 @@ def preload(calibrating: bool = True) -> None:
     ``calibrating``: whether the yardstick will calibrate the kernels. The children end with
     this process.
     """
-    lifetime.bind_forks()
+    process_lifetime.bind_forks()
     threads.fix()
     if calibrating and yardstick.exists(device()):
         _server()  # started before the framework, and shared by all that are forked later
@@ -153,7 +153,7 @@ def prepare(
             f" {backend.device}'s"
         )
     problem = problem_of(family, problem_id)
-    check.verify(backend, problem, precision, operation)
+    output_check.verify(backend, problem, precision, operation)
     demand_memory(backend, problem, precision, operation)
     limit = call_limit()
     expected = call_estimate.seconds(backend, problem, precision, computed(operation), limit)
@@ -231,7 +231,7 @@ def timed(
     latencies.append(_latency(prepared, client))
     # After a slice of one call the output is already that of a single run.
     timed_until = time.monotonic()
-    check.verify_output(prepared.kernel, run=measurement.number > 1)
+    output_check.verify_output(prepared.kernel, run=measurement.number > 1)
     spent = {
         "preparing": rounded(preparing),
         "kernel": rounded(measurement.kernel_seconds),

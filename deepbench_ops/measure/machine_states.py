@@ -3,7 +3,7 @@
 The host of a virtual machine moves the virtual cores near each other or far apart for minutes at a
 time (`core_latency`). The latency tells the two apart; which values it takes differs between
 machines. So the levels at which readings lie close together are learned, and a state is the name
-of a reading's level. bench/states.py prints what kernels take in each.
+of a reading's level. bench/state_comparison.py prints what kernels take in each.
 """
 
 import math

@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from deepbench_ops.storage import atomic, json_lines
+from deepbench_ops.storage import atomic_write, json_lines
 
 SPOOL_VARIABLE = "DEEPBENCH_SPOOL"
 
@@ -27,7 +27,7 @@ def write(record: dict[str, object]) -> None:
     if not spool:
         return
     name = f"{time.time_ns():020d}-{os.getpid()}-{_digest(record)}.jsonl"
-    atomic.write_text(Path(spool, name), json_lines.as_text([record]))
+    atomic_write.write_text(Path(spool, name), json_lines.as_text([record]))
 
 
 def earlier(point: Mapping[str, object]) -> dict[str, object]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from deepbench_ops.measure import machine_states
 from deepbench_ops.measure.ensemble import FEWEST_SWEEPS
-from deepbench_ops.measure.ensemble_round import Round
+from deepbench_ops.measure.kernel_round import Round
 
 SEVERAL_NOMINALS = "raw seconds: sweeps of one state have several nominal readings"
 """Remark on the calibration of a round."""

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from deepbench_ops import lifetime, messages
+from deepbench_ops import process_lifetime, process_messages
 from deepbench_ops.errors import DeepbenchError
 
 START_SECONDS = 600.0
@@ -26,7 +26,7 @@ WAKE_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Launch:
-    """How to start one side: a release's interpreter, variables that select it, and its program."""
+    """Start of one side: a release's interpreter, variables that select it, and its program."""
 
     python: str
     environ: Mapping[str, str] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class LiveWorker:
 
     def __init__(self, launch: Launch, cores: set[int]) -> None:
         self._process = subprocess.Popen(
-            lifetime.bound([launch.python, *launch.program]),
+            process_lifetime.bound([launch.python, *launch.program]),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, **launch.environ},
@@ -72,7 +72,7 @@ class LiveWorker:
         """Give the worker a command, which it reads when it goes on."""
         assert self._process.stdin is not None
         with suppress(BrokenPipeError):  # it has ended: the missing answer will show that
-            messages.write(self._process.stdin, command)
+            process_messages.write(self._process.stdin, command)
 
     def go_on(self, seconds: float | None = None) -> dict[str, float] | None:
         """Let it run until it answers, or for so long; return the answer, None where none came.
@@ -103,7 +103,7 @@ class LiveWorker:
 
     def _line(self) -> dict[str, float]:
         assert self._process.stdout is not None
-        answer = messages.read(self._process.stdout)
+        answer = process_messages.read(self._process.stdout)
         if answer is None:
             raise WorkerEnded(f"a worker ended early: {' '.join(self._process.args)}")  # type: ignore[arg-type]
         return answer

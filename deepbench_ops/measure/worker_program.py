@@ -14,12 +14,12 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from deepbench_ops import messages
+from deepbench_ops import process_messages
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import kernel_run, threads, yardstick
-from deepbench_ops.measure.implementation import implementation_of
-from deepbench_ops.measure.sampling import time_calls, time_span
+from deepbench_ops.measure.implementation_name import implementation_of
+from deepbench_ops.measure.slice_timing import time_calls, time_span
 
 LONG_SECONDS = 1.0
 """Calls that take so long are not repeated before they are timed: a slice is one of them anyway."""
@@ -34,7 +34,7 @@ def fastest_call(kernel: Kernel) -> float:
 
 
 class Worker:
-    """Holds one prepared kernel at a time."""
+    """Worker with one prepared kernel at a time."""
 
     def __init__(self) -> None:
         self._kernel: Any = None
@@ -80,17 +80,17 @@ class Worker:
 
 def main() -> None:
     """Answer commands until standard input ends."""
-    answers = messages.reserved_output()
+    answers = process_messages.reserved_output()
     kernel_run.preload(calibrating=False)  # the other releases are the reference
     worker = Worker()
-    messages.answer(answers, {"ready": True})
-    while (command := messages.read(sys.stdin.buffer)) is not None:
+    process_messages.answer(answers, {"ready": True})
+    while (command := process_messages.read(sys.stdin.buffer)) is not None:
         do = command.pop("do")
         try:
             answer = worker.prepare(**command) if do == "prepare" else worker.slice(**command)
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
-        messages.answer(answers, answer)
+        process_messages.answer(answers, answer)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ slice of n.
 import sys
 import time
 
-from deepbench_ops import messages
+from deepbench_ops import process_messages
 from deepbench_ops.measure import threads
 from deepbench_ops.measure.yardstick import Yardstick
 
@@ -36,17 +36,17 @@ class YardstickMember:
 
 def main() -> None:
     """Answer commands until standard input ends."""
-    answers = messages.reserved_output()
+    answers = process_messages.reserved_output()
     threads.fix()
     member = YardstickMember()
-    messages.answer(answers, {"ready": True})
-    while (command := messages.read(sys.stdin.buffer)) is not None:
+    process_messages.answer(answers, {"ready": True})
+    while (command := process_messages.read(sys.stdin.buffer)) is not None:
         do = command.pop("do")
         try:
             answer = member.prepare(**command) if do == "prepare" else member.slice(**command)
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
-        messages.answer(answers, answer)
+        process_messages.answer(answers, answer)
 
 
 if __name__ == "__main__":

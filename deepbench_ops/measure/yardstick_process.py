@@ -22,7 +22,7 @@ from contextlib import contextmanager, suppress
 from itertools import count
 from typing import NoReturn
 
-from deepbench_ops import lifetime, messages
+from deepbench_ops import process_lifetime, process_messages
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import threads, yardstick
 from deepbench_ops.measure.core_latency import Probe
@@ -37,7 +37,9 @@ class YardstickProcess:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            lifetime.bound([sys.executable, "-m", "deepbench_ops.measure.yardstick_process"]),
+            process_lifetime.bound(
+                [sys.executable, "-m", "deepbench_ops.measure.yardstick_process"]
+            ),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
@@ -54,10 +56,10 @@ class YardstickProcess:
         name = f"{os.getpid()}-{next(self._numbers)}"
         try:
             command |= {"name": name, "stop": os.getpid()}
-            messages.write(self._process.stdin, command)
-            answer = messages.read(self._process.stdout)
+            process_messages.write(self._process.stdin, command)
+            answer = process_messages.read(self._process.stdout)
             while answer and answer["name"] != name:
-                answer = messages.read(self._process.stdout)
+                answer = process_messages.read(self._process.stdout)
         except BrokenPipeError:
             answer = None
         if answer is None:
@@ -75,7 +77,7 @@ class YardstickProcess:
 
 
 class YardstickClient:
-    """The yardstick as `sampling.measure` reads it.
+    """The yardstick as `slice_timing.measure` reads it.
 
     nominal: seconds that it reads on this machine undisturbed, None where they are not known.
     """
@@ -198,7 +200,7 @@ def _read(held: _Held, guardian: int) -> NoReturn:
 
     probe = _probe()  # before there is anything that its partner should not have
     signal.signal(signal.SIGTERM, end)
-    lifetime.end_with(guardian, by=signal.SIGTERM)
+    process_lifetime.end_with(guardian, by=signal.SIGTERM)
     _answer(_Reader(held, probe))
     os._exit(0)
 
@@ -213,7 +215,7 @@ def _probe() -> Probe | None:
 
 
 def _answer(reader: _Reader) -> None:
-    while (command := messages.read(sys.stdin.buffer)) is not None:
+    while (command := process_messages.read(sys.stdin.buffer)) is not None:
         do, kind = command["do"], command["kind"]
         answer = {"name": command["name"]}
         try:
@@ -227,7 +229,7 @@ def _answer(reader: _Reader) -> None:
                 answer["figure"] = reader.slice(kind, command["units"], command["stop"])
         except (DeepbenchError, ProcessLookupError) as error:
             answer["error"] = str(error)
-        messages.write(sys.stdout.buffer, answer)
+        process_messages.write(sys.stdout.buffer, answer)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from torch import Tensor, nn
 from torch.nn import functional
 
-from deepbench_ops.models.transformer import (
+from deepbench_ops.models.transformer_layers import (
     GroupedAttention,
     SwiGlu,
     demand_grouped_queries,

@@ -15,7 +15,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.pages import vendored_libraries
 from deepbench_ops.pages.page_frame import BENCHMARKS, START
 from deepbench_ops.pages.rendering import render
-from deepbench_ops.storage import atomic
+from deepbench_ops.storage import atomic_write
 
 _TAG = re.compile(r"<(?:script|link)\b[^>]*>", re.IGNORECASE)
 _ADDRESS = re.compile(r'\b(?:src|href)="((?:https?:)?//[^"]*)"')
@@ -110,6 +110,6 @@ def write(html_dir: Path, project: str, releases: bool) -> None:
     page = extended(localised(index.read_text("utf-8")), project, releases)
     (html_dir / "error.html").unlink(missing_ok=True)  # asv's page for libraries that fail to load
     vendored_libraries.copy_libraries(html_dir)
-    for name in ("data.js", "deepbench.js", "asv_list.js", "deepbench.css"):
+    for name in ("data_loading.js", "asv_pages.js", "asv_list.js", "asv_pages.css"):
         shutil.copyfile(vendored_libraries.ASSETS / name, html_dir / name)
-    atomic.write_text(html_dir / (BENCHMARKS if releases else START), page)
+    atomic_write.write_text(html_dir / (BENCHMARKS if releases else START), page)

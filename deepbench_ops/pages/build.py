@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from deepbench_ops.analysis import lines_with_rounds, shared_rounds
-from deepbench_ops.analysis.causes import causes
+from deepbench_ops.analysis.change_causes import causes
 from deepbench_ops.analysis.framework_matrix import matrix
 from deepbench_ops.analysis.ranking import rankings
 from deepbench_ops.analysis.shared_rounds import Shared
-from deepbench_ops.asv_adapter import damaged_files
+from deepbench_ops.asv_adapter import damaged_results
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.pages import (
+    cached_line_encoding,
     change_feed,
     data_pages,
     framework_page,
-    line_storage,
     machine_lines,
     node_data,
     noise_data,
@@ -25,7 +25,7 @@ from deepbench_ops.pages import (
     site_data,
     verdict_page,
 )
-from deepbench_ops.pages.line_storage import MachineLines
+from deepbench_ops.pages.cached_line_encoding import MachineLines
 from deepbench_ops.pages.machine_cache import MachineCache
 from deepbench_ops.pages.noise_data import NoiseByLine
 from deepbench_ops.problems.benchmark_names import FOREIGN
@@ -59,9 +59,11 @@ def build(
     cache_folder: values that an earlier publishing computed from each machine's results.
     site_url: address of the published site; "" if it is not configured.
     """
-    cache = MachineCache(cache_folder, repr(timeline), line_storage.encode, line_storage.decode)
+    cache = MachineCache(
+        cache_folder, repr(timeline), cached_line_encoding.encode, cached_line_encoding.decode
+    )
     lines, machines, problems = machine_lines.read(results, timeline, cache)
-    broken = damaged_files.find(results)
+    broken = damaged_results.find(results)
     strange = [
         problem
         for problem in problems

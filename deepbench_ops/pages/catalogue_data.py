@@ -8,11 +8,11 @@ from typing import Any
 
 from scipy.special import stdtrit
 
-from deepbench_ops.analysis.comparison import CONFIDENCE
-from deepbench_ops.analysis.lines import Line
+from deepbench_ops.analysis.kernel_lines import Line
+from deepbench_ops.analysis.machine_comparison import CONFIDENCE
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.machine.profile import Figure, Profile
+from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.pages.data_files import rounded
 from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.problems.precision import MIXED, multiplied

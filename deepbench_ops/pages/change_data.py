@@ -12,7 +12,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from deepbench_ops.analysis.lines import Line, Shift
+from deepbench_ops.analysis.kernel_lines import Line, Shift
 from deepbench_ops.analysis.points import Origin
 from deepbench_ops.analysis.shared_rounds import SharedStep
 from deepbench_ops.measure.machine_states import ONE_LEVEL

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from deepbench_ops.analysis.causes import Cause
+from deepbench_ops.analysis.change_causes import Cause
 from deepbench_ops.pages.rendering import render
 from deepbench_ops.pages.verdict_page import row
-from deepbench_ops.storage import atomic
+from deepbench_ops.storage import atomic_write
 
 FILE = "changes.atom"
 ENTRIES = 100
@@ -31,7 +31,7 @@ NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 def write(html_dir: Path, project: str, site_url: str, causes: Sequence[Cause]) -> None:
     """Write html_dir/changes.atom from the changes of all machines, newest first."""
-    atomic.write_text(html_dir / FILE, feed(project, site_url, causes))
+    atomic_write.write_text(html_dir / FILE, feed(project, site_url, causes))
 
 
 def feed(project: str, site_url: str, causes: Sequence[Cause]) -> str:

@@ -2,9 +2,9 @@
 
 A page opened as file:// must not fetch JSON, but may load scripts. So every JSON file of the site
 has a script next to it, such as `index.json.js` for `index.json`, which passes the same bytes to
-data.js. The bytes are gzipped and encoded in base64, which takes about a third of the size of the
-JSON files. A page loads only the scripts with the data that it shows. Pages on a web server read
-the JSON files.
+data_loading.js. The bytes are gzipped and encoded in base64, which takes about a third of the size
+of the JSON files. A page loads only the scripts with the data that it shows. Pages on a web server
+read the JSON files.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from deepbench_ops.storage import atomic
+from deepbench_ops.storage import atomic_write
 
 
 def strict_json(text: str) -> str:
@@ -64,5 +64,5 @@ def _write(path: Path) -> None:
     before = path.read_text("utf-8")
     text = strict_json(before)
     if text != before:
-        atomic.write_text(path, text, durable=False)
-    atomic.write_text(_script(path), script_of(text), durable=False)
+        atomic_write.write_text(path, text, durable=False)
+    atomic_write.write_text(_script(path), script_of(text), durable=False)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from deepbench_ops.pages.data_encoding import script_of
-from deepbench_ops.storage import atomic
+from deepbench_ops.storage import atomic_write
 
 FOLDER = "data"
 
@@ -22,7 +22,7 @@ def write_data(path: Path, content: Any) -> None:
     """Write the data file that a page loads as `path`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(content, separators=(",", ":"), allow_nan=False)
-    atomic.write_text(path.with_name(f"{path.name}.js"), script_of(text), durable=False)
+    atomic_write.write_text(path.with_name(f"{path.name}.js"), script_of(text), durable=False)
 
 
 def rounded(value: float, digits: int) -> float:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from deepbench_ops.pages.page_frame import render_page
 from deepbench_ops.pages.vendored_libraries import ASSETS
-from deepbench_ops.storage import atomic
+from deepbench_ops.storage import atomic_write
 
 SCRIPTS = ASSETS / "site"
 NAMES = ("index", "machine", "operations", "timeline", "compare", "models", "release", "nodes")
@@ -26,4 +26,4 @@ def write(html_dir: Path, project: str, site_url: str = "") -> None:
     """Write the pages that read data files."""
     for name in NAMES:
         page = render_page(f"{name}.html", project, site_url=site_url)
-        atomic.write_text(html_dir / f"{name}.html", page)
+        atomic_write.write_text(html_dir / f"{name}.html", page)

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from deepbench_ops.analysis.framework_comparison import NONE, Contest
 from deepbench_ops.analysis.framework_matrix import Row, matrix
-from deepbench_ops.analysis.frameworks import NONE, Contest
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.shared_rounds import Shared
 from deepbench_ops.pages.data_files import FOLDER, machine_key, rounded, write_data

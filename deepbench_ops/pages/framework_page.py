@@ -9,15 +9,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from deepbench_ops.analysis.frameworks import Contest, contests, wins
-from deepbench_ops.analysis.lines import Line
+from deepbench_ops.analysis.framework_comparison import Contest, contests, wins
+from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.shared_rounds import Shared
 from deepbench_ops.pages import framework_comparison_data
 from deepbench_ops.pages.data_files import machine_key
 from deepbench_ops.pages.framework_comparison_data import section
 from deepbench_ops.pages.page_frame import render_page
 from deepbench_ops.problems.problem_lists import TYPES
-from deepbench_ops.storage import atomic
+from deepbench_ops.storage import atomic_write
 
 PAGE = "frameworks.html"
 
@@ -36,7 +36,7 @@ def write(
     shared: rounds that measured several releases together, by machine.
     """
     framework_comparison_data.write(html_dir, by_machine, shared)
-    atomic.write_text(html_dir / PAGE, page(project, by_machine, site_url))
+    atomic_write.write_text(html_dir / PAGE, page(project, by_machine, site_url))
 
 
 def contests_by_machine(

@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deepbench_ops.analysis.causes import Cause
+from deepbench_ops.analysis.change_causes import Cause
 from deepbench_ops.analysis.change_sparklines import Courses
 from deepbench_ops.analysis.framework_matrix import Row
-from deepbench_ops.analysis.lines import Line
-from deepbench_ops.analysis.overview import family_summaries
+from deepbench_ops.analysis.kernel_lines import Line
+from deepbench_ops.analysis.machine_summary import family_summaries
 from deepbench_ops.analysis.ranking import Ranking, rankings
 from deepbench_ops.analysis.speed_index import Speed
 from deepbench_ops.pages import speed_data

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from deepbench_ops.analysis.lines import Line
+from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.speed_index import Speed
-from deepbench_ops.machine.profile import Profile
+from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.pages import line_data, speed_data
 from deepbench_ops.releases.release_table import Release
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deepbench_ops.analysis.change_detection import Change
-from deepbench_ops.analysis.lines import Line
+from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.roofline import bytes_moved, roof
-from deepbench_ops.machine.profile import Profile
+from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.measure.machine_states import ONE_LEVEL
 from deepbench_ops.pages.data_files import rounded
 from deepbench_ops.problems.problem import Problem

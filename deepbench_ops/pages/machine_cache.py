@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from deepbench_ops.storage import cache as cache_file
 from deepbench_ops.storage import input_digest
+from deepbench_ops.storage import json_cache as cache_file
 
 NAME = re.compile(r"[0-9a-f]{16}(\.\w+)?|\.[0-9a-f]{16}\.\w+\.unfinished")
 """Name of a file of the cache, also of an unfinished one."""

@@ -8,14 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from deepbench_ops.analysis import lines, lines_with_rounds, points, shared_rounds
-from deepbench_ops.analysis.lines import Line
+from deepbench_ops.analysis import kernel_lines, lines_with_rounds, points, shared_rounds
+from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.software_versions import stacks
 from deepbench_ops.asv_adapter import result_files
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import provenance
-from deepbench_ops.machine import profile
-from deepbench_ops.pages.line_storage import MachineLines
+from deepbench_ops.exchange import submission_provenance
+from deepbench_ops.machine import machine_profile
+from deepbench_ops.pages.cached_line_encoding import MachineLines
 from deepbench_ops.pages.machine_cache import MachineCache
 from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.releases.release_table import Release
@@ -69,14 +69,16 @@ def _read_machine(results: Path, name: str, timeline: Sequence[Release]) -> Mach
     machine = MachineRecord(
         name,
         read_or({}, lambda: result_files.entry(results / name / "machine.json")),
-        read_or(None, lambda: profile.read(results, name)),
+        read_or(None, lambda: machine_profile.read(results, name)),
         tuple(read_or((), lambda: model_runs.load(results / name))),
         tuple(read_or((), lambda: stacks(results, name, timeline))),
-        read_or("", lambda: provenance.in_words(provenance.read(results / name))),
+        read_or(
+            "", lambda: submission_provenance.in_words(submission_provenance.read(results / name))
+        ),
     )
     shared = read_or({}, lambda: shared_rounds.load(results, name))
     return (
-        lines_with_rounds.joined(lines.lines(found, timeline, fewest=1), shared),
+        lines_with_rounds.joined(kernel_lines.lines(found, timeline, fewest=1), shared),
         machine,
         problems,
     )

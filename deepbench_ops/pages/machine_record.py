@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from deepbench_ops.analysis.software_versions import ReleaseSoftware
-from deepbench_ops.machine.profile import Profile
+from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.pages.data_files import machine_key
 
 

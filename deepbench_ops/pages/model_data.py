@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deepbench_ops.analysis import missing_reasons
-from deepbench_ops.analysis.lines import Line
+from deepbench_ops.analysis.kernel_lines import Line
+from deepbench_ops.analysis.model_overhead import overheads
 from deepbench_ops.analysis.model_tables import rows
-from deepbench_ops.analysis.overhead import overheads
 from deepbench_ops.analysis.percentiles import with_reasons
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.analysis.published_figures import TABLES, load
+from deepbench_ops.analysis.published_model_figures import TABLES, load
 from deepbench_ops.pages.data_files import rounded
 from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.storage import model_runs

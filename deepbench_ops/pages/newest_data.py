@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from deepbench_ops.analysis.lines import Line
+from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.roofline import roof
 from deepbench_ops.conditions import CONDITIONS
-from deepbench_ops.machine.profile import Profile
+from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.pages.data_files import rounded
 from deepbench_ops.releases.release_table import Release

@@ -14,7 +14,7 @@ from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet import node_comparison, node_surveys
-from deepbench_ops.fleet.node_comparison import Kernel, KernelLevel, NodeLevel, NodeTimes
+from deepbench_ops.fleet.node_comparison import KernelLevel, NodeLevel, NodeTimes, ReleaseKernel
 from deepbench_ops.pages.data_files import FOLDER, machine_key, rounded, write_data
 from deepbench_ops.problems.problem_lists import find
 
@@ -89,7 +89,7 @@ def _figures(level: NodeLevel | KernelLevel, since: Since) -> dict[str, Any]:
     return figures | ({"kernels": level.kernels} if isinstance(level, NodeLevel) else {})
 
 
-def _named(kernel: Kernel) -> dict[str, str]:
+def _named(kernel: ReleaseKernel) -> dict[str, str]:
     """The parts of a kernel's name, and the readable name of its problem."""
     release, (benchmark, params) = kernel
     problem, *further = params or ("",)

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deepbench_ops.conditions import CONDITIONS
-from deepbench_ops.storage import atomic
+from deepbench_ops.storage import atomic_write
 
 if TYPE_CHECKING:
-    from deepbench_ops.analysis.lines import Line
+    from deepbench_ops.analysis.kernel_lines import Line
 
 FILE = "noise.json"
 
@@ -48,7 +48,7 @@ def write(html_dir: Path, noise: NoiseByLine, benchmarks: Mapping[str, Any], gra
             if placed:
                 file = f"{Path(graph.path).as_posix()}.json"
                 found[file] = {str(place): float(f"{value:.2g}") for place, value in placed}
-    atomic.write_text(html_dir / FILE, json.dumps(found, separators=(",", ":")))
+    atomic_write.write_text(html_dir / FILE, json.dumps(found, separators=(",", ":")))
 
 
 def _graph_key(name: str, params: Mapping[str, Any]) -> tuple[str, ...]:

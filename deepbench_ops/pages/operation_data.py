@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from deepbench_ops.analysis.lines import Line
+from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.pages.addresses import timeline_fragment
 from deepbench_ops.pages.search_data import longest_lines
 from deepbench_ops.problems.precision import multiplied

@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from deepbench_ops import lifetime
+from deepbench_ops import process_lifetime
 from deepbench_ops.pages.machine_cache import MachineCache
 from deepbench_ops.pages.noise_data import NoiseByLine
 from deepbench_ops.releases.release_table import Release
@@ -49,7 +49,7 @@ class PageWriter:
         process = multiprocessing.get_context("fork").Process(
             target=_write_and_send, args=(there, *self._inputs), daemon=True
         )
-        with lifetime.children_without_interrupts():
+        with process_lifetime.children_without_interrupts():
             process.start()
         there.close()
         self._pipe = here

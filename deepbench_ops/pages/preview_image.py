@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deepbench_ops.analysis.causes import Cause
+from deepbench_ops.analysis.change_causes import Cause
 from deepbench_ops.analysis.ranking import Ranking
 from deepbench_ops.pages.verdict_page import row
 from deepbench_ops.problems.problem_lists import TYPES
-from deepbench_ops.storage import atomic
+from deepbench_ops.storage import atomic_write
 
 if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw
@@ -45,7 +45,7 @@ def write(
     _changes(draw, 410, causes)
     written = io.BytesIO()
     image.save(written, "PNG", optimize=True)
-    atomic.write_bytes(html_dir / FILE, written.getvalue())
+    atomic_write.write_bytes(html_dir / FILE, written.getvalue())
 
 
 def _chosen(rankings: Sequence[Ranking]) -> Ranking:

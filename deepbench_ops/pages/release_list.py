@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from deepbench_ops.pages.page_frame import ASV_NAVIGATION, NAVIGATION, render_page
 from deepbench_ops.releases.release_table import PUBLISHED
-from deepbench_ops.storage import atomic
+from deepbench_ops.storage import atomic_write
 
 PAGE = "releases.html"
 PLAIN_TAG = re.compile(r"[\w.+!-]+")
@@ -89,4 +89,4 @@ def page(project: str, releases: Iterable[ListedRelease], own_pages: bool) -> st
 
 def write(html_dir: Path, project: str, releases: Iterable[ListedRelease], own_pages: bool) -> None:
     """Write html_dir/releases.html."""
-    atomic.write_text(html_dir / PAGE, page(project, releases, own_pages))
+    atomic_write.write_text(html_dir / PAGE, page(project, releases, own_pages))

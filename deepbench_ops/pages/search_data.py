@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from deepbench_ops.analysis.lines import Line
+from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.pages.addresses import timeline_fragment
 from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.problems.problem_lists import TYPES, load

@@ -24,9 +24,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from deepbench_ops.analysis.causes import Cause
+from deepbench_ops.analysis.change_causes import Cause
 from deepbench_ops.analysis.framework_matrix import Row
-from deepbench_ops.analysis.lines import Line
+from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.lines_with_rounds import distinct
 from deepbench_ops.analysis.speed_index import Speed, speeds
 from deepbench_ops.pages import (

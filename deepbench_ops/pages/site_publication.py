@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from deepbench_ops.analysis import corrections
+from deepbench_ops.analysis import published_slips
 from deepbench_ops.pages import (
     asv_index_offline,
     data_encoding,
@@ -42,7 +42,7 @@ class SitePublication:
 
         Lines of the pages leave them out.
         """
-        return corrections.of_machine(machine)
+        return published_slips.of_machine(machine)
 
     @contextmanager
     def being_made(self) -> Iterator[None]:

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from deepbench_ops.analysis.causes import Cause
-from deepbench_ops.analysis.lines import Line, Shift
+from deepbench_ops.analysis.change_causes import Cause
+from deepbench_ops.analysis.kernel_lines import Line, Shift
 from deepbench_ops.pages.addresses import timeline_fragment
 from deepbench_ops.pages.page_frame import render_page
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import atomic
+from deepbench_ops.storage import atomic_write
 
 PAGE = "verdicts.html"
 
@@ -31,7 +31,7 @@ def write(
     site_url: str = "",
 ) -> None:
     """Write html_dir/verdicts.html from the lines and the changes of all machines."""
-    atomic.write_text(html_dir / PAGE, page(project, lines, causes, problems, site_url))
+    atomic_write.write_text(html_dir / PAGE, page(project, lines, causes, problems, site_url))
 
 
 def page(

@@ -7,8 +7,8 @@ import re
 from functools import cache
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.precision import ALL_PRECISIONS, MIXED
+from deepbench_ops.problems.problem_ids import problem_of
 from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.problems.selections import CLASSES
 

@@ -63,7 +63,7 @@ class OptimizerStep(MemoryBound):
         return self.parameters
 
     def impossible(self) -> str:
-        """Why no such problem can exist; "" where it can."""
+        """Reason why no such problem can exist; "" where it can."""
         if self.algorithm == "muon" and min(self.height, self.width) < 2:
             return "Muon is for matrices: write two rows and columns or more"
         return ""

@@ -7,12 +7,12 @@ models, and scripts/make_modern_tables.py those of today's operations.
 from collections.abc import Mapping
 from functools import cache
 
-from deepbench_ops.problems import families
+from deepbench_ops.problems import family_list
 from deepbench_ops.problems.problem import INCLUDED, SETS, Problem
 from deepbench_ops.problems.suggestions import unknown
 
 TYPES: Mapping[str, type[Problem]] = {
-    name: family.kind for name, family in families.found()[0].items()
+    name: family.kind for name, family in family_list.found()[0].items()
 }
 """The dataclass of every family, by name."""
 
@@ -88,9 +88,9 @@ def _spelt(what: str, name: str, valid: tuple[str, ...]) -> str:
 
 @cache
 def _table(family: str) -> tuple[Problem, ...]:
-    return families.found()[0][family].problems
+    return family_list.found()[0][family].problems
 
 
 def size_names(family: str) -> tuple[str, ...]:
     """Return the names of a family's sizes, in the order of its dataclass."""
-    return families.size_names(TYPES[family])
+    return family_list.size_names(TYPES[family])

@@ -61,7 +61,7 @@ class Rope(MemoryBound):
         return self.batch * self.length
 
     def impossible(self) -> str:
-        """Why no such problem can exist; "" where it can."""
+        """Reason why no such problem can exist; "" where it can."""
         if self.size % 2:
             return f"size is {self.size}: a head is rotated in pairs, write an even number"
         if self.heads % self.kv_heads:

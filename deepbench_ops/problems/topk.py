@@ -42,7 +42,7 @@ class TopK(MemoryBound):
         return self.batch
 
     def impossible(self) -> str:
-        """Why no such problem can exist; "" where it can."""
+        """Reason why no such problem can exist; "" where it can."""
         if self.k > self.columns:
             return f"k is {self.k}, but a row has {self.columns} columns: write a smaller k"
         return ""

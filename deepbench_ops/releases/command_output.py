@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from deepbench_ops import lifetime
+from deepbench_ops import process_lifetime
 
 
 class CommandFailed(Exception):
@@ -32,7 +32,7 @@ def command_output(
     Raises CommandFailed, and OSError where the program cannot be started.
     """
     process = subprocess.Popen(
-        lifetime.bound(command),
+        process_lifetime.bound(command),
         cwd=folder,
         env=dict(variables),
         stdin=subprocess.DEVNULL,

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 
 from packaging.version import Version
 
-from deepbench_ops.backends import frameworks
+from deepbench_ops.backends import framework_list
 from deepbench_ops.backends.listing_rule import Rule
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases.package_index import Index
@@ -24,7 +24,7 @@ MODULE = "listed_releases"
 
 def frameworks_with_rules() -> list[str]:
     """Return the frameworks whose package holds a rule, in their order."""
-    known = frameworks.found()[0]
+    known = framework_list.found()[0]
     return [name for name, each in known.items() if find_spec(f"{each.package}.{MODULE}")]
 
 
@@ -34,7 +34,7 @@ def rule_of(framework: str) -> Rule:
     Raises DeepbenchError, with the distribution of the framework, where there is none that can be
     used.
     """
-    found = frameworks.found()[0][framework]
+    found = framework_list.found()[0][framework]
     try:
         rule = import_module(f"{found.package}.{MODULE}").RULE
         if not isinstance(rule, Rule):

@@ -15,11 +15,11 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 import deepbench_ops
-from deepbench_ops.backends import frameworks
+from deepbench_ops.backends import framework_list
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.problems import families
+from deepbench_ops.problems import family_list
 
-GROUPS = (families.GROUP, frameworks.GROUP)
+GROUPS = (family_list.GROUP, framework_list.GROUP)
 THREADPOOLCTL = "threadpoolctl"
 PROJECT = "asv_bench_deepbench"
 NOT_COPIED = ("RECORD", "WHEEL", "INSTALLER", "REQUESTED", "direct_url.json")

@@ -25,13 +25,13 @@ from packaging.utils import canonicalize_name
 
 import deepbench_ops
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.machine.detect import accelerators
+from deepbench_ops.machine.machine_facts import accelerators
 from deepbench_ops.measure import fingerprint, yardstick
 from deepbench_ops.releases import cuda_requirements
 from deepbench_ops.releases.command_output import CommandFailed, command_output
 from deepbench_ops.releases.copied_distributions import copied, pip_arguments, this_project
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import atomic
+from deepbench_ops.storage import atomic_write
 
 RUNNER = "asv_runner==0.3.2"
 YARDSTICK = f"{yardstick.WHEEL}=={yardstick.WHEEL_VERSION}"
@@ -159,7 +159,7 @@ class Installation:
                 shutil.rmtree(self.path, ignore_errors=True)
 
     def _write_marker(self, more: dict[str, object]) -> None:
-        atomic.write_text(self.path / MARKER, json.dumps(more | self.contents(), indent=1))
+        atomic_write.write_text(self.path / MARKER, json.dumps(more | self.contents(), indent=1))
 
     def _create(self) -> None:
         # The bundled setuptools lets this project be installed without fetching a build tool.
@@ -254,7 +254,7 @@ class Installation:
             raise self._failure(str(error), str(error)) from None
 
     def _failure(self, why: str, said: str) -> InstallError:
-        atomic.write_text(self.log, said)
+        atomic_write.write_text(self.log, said)
         pins = " ".join((self.release.requirement, *self.release.pins))
         return InstallError(
             f"{self.release.name} is not installed ({pins}): {why} [all output: {self.log}]"

@@ -19,13 +19,13 @@ from pathlib import Path, PurePosixPath
 
 from packaging.version import Version
 
-from deepbench_ops.backends import frameworks
+from deepbench_ops.backends import framework_list
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import fingerprint
 from deepbench_ops.releases.copied_distributions import PROJECT, THREADPOOLCTL, installed
 from deepbench_ops.releases.environment_install import RUNNER, YARDSTICK, Installation, InstallError
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import atomic, locks
+from deepbench_ops.storage import atomic_write, locks
 
 FILE = "interpreters.json"
 SITE = "site"
@@ -50,21 +50,21 @@ print(json.dumps({{"python": list(sys.version_info[:3]), "versions": versions}})
 
 
 @dataclass(frozen=True)
-class Found:
+class InstalledPackages:
     """Versions of the Python of an interpreter, and of its packages, "" for a missing one."""
 
     python: tuple[int, ...]
     versions: dict[str, str]
 
 
-def probed(python: Path, framework: str) -> Found:
+def probed(python: Path, framework: str) -> InstalledPackages:
     """Return what an interpreter holds, after it has imported the framework.
 
     Raises DeepbenchError where it cannot be started, is too old, or lacks the framework or numpy.
     """
     if not os.access(python, os.X_OK) or python.is_dir():
         raise DeepbenchError(f"{python}: no such interpreter: give the path of a python")
-    companions = frameworks.found()[0][framework].companions
+    companions = framework_list.found()[0][framework].companions
     names = [framework, NUMPY, *companions, *map(_name, (RUNNER, YARDSTICK)), THREADPOOLCTL]
     command = [str(python), "-c", PROBE.format(framework=framework), json.dumps(names)]
     env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
@@ -76,7 +76,7 @@ def probed(python: Path, framework: str) -> Found:
     if answer is None:
         last = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
         raise DeepbenchError(f"{python}: {framework} cannot be imported: {last}")
-    found = Found(tuple(answer["python"]), answer["versions"])
+    found = InstalledPackages(tuple(answer["python"]), answer["versions"])
     if found.python < OLDEST:
         wanted = ".".join(map(str, OLDEST))
         raise DeepbenchError(f"{python}: is Python {_text(found)}: {wanted} or later is needed")
@@ -85,7 +85,7 @@ def probed(python: Path, framework: str) -> Found:
     return found
 
 
-def demand_version(python: Path, release: Release, found: Found) -> None:
+def demand_version(python: Path, release: Release, found: InstalledPackages) -> None:
     """Raise DeepbenchError where an interpreter holds another version of the framework.
 
     A part such as ``+cu130`` names a build of the same version.
@@ -98,21 +98,21 @@ def demand_version(python: Path, release: Release, found: Found) -> None:
         )
 
 
-def pins(framework: str, found: Found) -> tuple[str, ...]:
+def pins(framework: str, found: InstalledPackages) -> tuple[str, ...]:
     """Return the companions of a framework as an interpreter holds them."""
-    names = frameworks.found()[0][framework].companions
+    names = framework_list.found()[0][framework].companions
     held = {name: found.versions[name] for name in names if found.versions[name]}
     return tuple(f"{name}=={Version(version).public}" for name, version in held.items())
 
 
-def missing(found: Found) -> list[str]:
+def missing(found: InstalledPackages) -> list[str]:
     """Return the packages for measuring that an interpreter lacks or has in another version."""
     pinned = {_name(pin): pin.partition("==")[2] for pin in (RUNNER, YARDSTICK)}
     others = [name for name, version in pinned.items() if found.versions[name] != version]
     return others + ([] if found.versions[THREADPOOLCTL] else [THREADPOOLCTL])
 
 
-def _text(found: Found) -> str:
+def _text(found: InstalledPackages) -> str:
     return ".".join(map(str, found.python))
 
 
@@ -270,7 +270,7 @@ def remember(folder: Path, name: str, python: Path | None) -> None:
         known = {key: str(value) for key, value in interpreters(folder).items() if key != name}
         if python is not None:
             known[name] = str(python)
-        atomic.write_text(folder / FILE, json.dumps(known, indent=1, sort_keys=True) + "\n")
+        atomic_write.write_text(folder / FILE, json.dumps(known, indent=1, sort_keys=True) + "\n")
 
 
 def installation(

@@ -24,10 +24,10 @@ from urllib.parse import urlsplit
 from packaging.version import InvalidVersion, Version
 
 from deepbench_ops import damaged_input
-from deepbench_ops.backends import NAMES, frameworks
+from deepbench_ops.backends import NAMES, framework_list
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.suggestions import unknown
-from deepbench_ops.storage import atomic, locks, size_limits
+from deepbench_ops.storage import atomic_write, bounded_read, locks
 from deepbench_ops.storage.csv_text import csv_text
 
 TABLE = Path(__file__).with_name("releases.csv")
@@ -108,7 +108,7 @@ def append(path: Path, releases: Iterable[Release]) -> int:
             return 0
         header = [] if path.exists() else [COLUMNS]
         old = path.read_text(encoding="utf-8") if path.exists() else ""
-        with atomic.replacing(path) as unfinished:
+        with atomic_write.replacing(path) as unfinished:
             unfinished.write_text(old + csv_text([*header, *map(_cells, new)]), encoding="utf-8")
             load(unfinished)
         return len(new)
@@ -145,7 +145,7 @@ def with_plugins(releases: Iterable[Release]) -> tuple[Release, ...]:
 def differing(releases: Iterable[Release]) -> list[str]:
     """Return a line for each row of another distribution that differs from that in `releases`."""
     listed = {_place(release): release for release in releases}
-    distributions = {each.name: each.distribution for each in frameworks.found()[0].values()}
+    distributions = {each.name: each.distribution for each in framework_list.found()[0].values()}
     return [
         f"{distributions[row.framework]}: its release {row.name} is in the release table with other"
         f" values, which are used: remove that row to use those of the distribution"
@@ -164,7 +164,7 @@ def of_plugins() -> tuple[tuple[Release, ...], tuple[str, ...]]:
     cannot be used."""
     found: list[Release] = []
     faults = []
-    for framework in frameworks.found()[0].values():
+    for framework in framework_list.found()[0].values():
         path = Path(str(files(framework.package))) / TABLE.name
         if framework.own or not path.exists():
             continue
@@ -195,7 +195,7 @@ def load(path: Path = TABLE) -> tuple[Release, ...]:
         file, the line, the value and the mend.
     """
     try:
-        text = size_limits.read_bytes(path, size_limits.SMALL).decode("utf-8")
+        text = bounded_read.read_bytes(path, bounded_read.SMALL).decode("utf-8")
         rows = csv.DictReader(io.StringIO(text, newline=""), strict=True)
         _check_header(path, rows.fieldnames)
         releases = _read(path, rows)

@@ -1,1 +1,1 @@
-"""Statistics of seconds. `sample_interval` and `student` need no more than the standard library."""
+"""Statistics of seconds; `sample_interval` and `student_distribution` without numpy and scipy."""

@@ -29,7 +29,7 @@ SETTLED = 1e-9
 
 @dataclass(frozen=True)
 class TwoWay:
-    """Effects of the columns of a table, and what the model leaves of each value.
+    """Effects of the columns of a table, and the residual of each value.
 
     effects: one of each column, NaN for a column without values; only their differences mean
     anything, and only between columns that rows connect. residuals: shaped like the table.

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from functools import cache
 
-from deepbench_ops.statistics import student
+from deepbench_ops.statistics import student_distribution
 
 CONFIDENCE = 0.99
 
@@ -33,7 +33,7 @@ def log_interval(
     mean = math.fsum(logs) / count
     deviation = math.sqrt(math.fsum((each - mean) ** 2 for each in logs) / (count - 1))
     error = math.sqrt(math.pi / 2 / count) * deviation
-    reach = student.quantile((1 + confidence) / 2, count - 1) * error
+    reach = student_distribution.quantile((1 + confidence) / 2, count - 1) * error
     below, above = logs[(count - 1) // 2], logs[count // 2]
     return math.exp((below + above) / 2 - reach), math.exp((below + above) / 2 + reach)
 

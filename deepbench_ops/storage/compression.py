@@ -6,7 +6,7 @@ from io import BytesIO
 from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import size_limits
+from deepbench_ops.storage import bounded_read
 
 ENDING = ".gz"
 """End of the name of a compressed file."""
@@ -27,7 +27,7 @@ def unpack(path: Path, largest: int) -> bytes:
     Raises DeepbenchError for a damaged file, and for one of more than `largest` bytes, packed or
     unpacked; OSError where it cannot be opened.
     """
-    packed = size_limits.read_bytes(path, largest)
+    packed = bounded_read.read_bytes(path, largest)
     try:
         with gzip.GzipFile(fileobj=BytesIO(packed)) as stream:
             content = stream.read(largest + 1)
@@ -49,4 +49,4 @@ def read_bytes(path: Path, largest: int) -> bytes:
     """
     if path.name.endswith(ENDING):
         return unpack(path, largest)
-    return size_limits.read_bytes(path, largest)
+    return bounded_read.read_bytes(path, largest)

@@ -1,6 +1,6 @@
 """JSON objects, one a line: their text, and files that grow while something is measured.
 
-What is appended is on the disk on return, each object with a checksum. A process that is killed
+Appended objects are on the disk on return, each with a checksum. A process that is killed
 leaves half a line at most, which costs no other line.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from deepbench_ops.storage import size_limits
+from deepbench_ops.storage import bounded_read
 
 CHECKSUM = "crc32"
 """The key of the checksum of an object that was appended."""
@@ -54,7 +54,7 @@ def read(path: Path) -> Iterator[dict[str, Any]]:
     a file that cannot be read, and DeepbenchError for one that is no file or too large.
     """
     try:
-        lines = size_limits.read_bytes(path, size_limits.RECORDS).splitlines()
+        lines = bounded_read.read_bytes(path, bounded_read.RECORDS).splitlines()
     except FileNotFoundError:
         return
     for line in lines:

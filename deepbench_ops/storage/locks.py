@@ -18,7 +18,7 @@ from pathlib import Path
 from filelock import BaseFileLock, FileLock, Timeout
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import atomic
+from deepbench_ops.storage import atomic_write
 
 NAME = ".deepbench.lock"
 """The file that is locked. It stays when the lock is free: removing it would split the lock."""
@@ -41,7 +41,7 @@ def results(folder: Path, doing: str) -> Iterator[None]:
     """
     with writing(folder, doing):
         if _lock_of(folder / NAME).lock_counter == 1:
-            atomic.sweep(folder)
+            atomic_write.sweep(folder)
         yield
 
 
@@ -182,9 +182,9 @@ def _describe(path: Path, doing: str) -> None:
     about = {"pid": os.getpid(), "doing": doing, "since": time.strftime("%Y-%m-%d %H:%M:%S")}
     target = _description(path)
     with suppress(OSError):
-        for left in path.parent.glob(f".{target.name}.*{atomic.SUFFIX}"):
+        for left in path.parent.glob(f".{target.name}.*{atomic_write.SUFFIX}"):
             left.unlink(missing_ok=True)
-        atomic.write_text(target, json.dumps(about))
+        atomic_write.write_text(target, json.dumps(about))
 
 
 def _holder(path: Path) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from deepbench_ops.conditions import LAYOUT
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import atomic, json_lines, locks, size_limits, valid_times
+from deepbench_ops.storage import atomic_write, bounded_read, json_lines, locks, stored_time_checks
 
 FILE = "model_runs.jsonl"
 ASKED = {
@@ -43,7 +43,7 @@ def load(machine: Path) -> list[ModelRun]:
     """
     path = machine / FILE
     runs = []
-    text = size_limits.read_text(path, size_limits.RESULT) if path.exists() else ""
+    text = bounded_read.read_text(path, bounded_read.RESULT) if path.exists() else ""
     for number, line in enumerate(text.splitlines(), 1):
         try:
             run = json.loads(line)
@@ -64,7 +64,7 @@ def add(machine: Path, runs: Iterable[ModelRun]) -> Path:
     path = machine / FILE
     with locks.results(machine.parent, doing=f"writing {path}"):
         kept = {_key(run): run for run in [*load(machine), *runs]}
-        atomic.write_text(path, json_lines.as_text(kept.values()))
+        atomic_write.write_text(path, json_lines.as_text(kept.values()))
     return path
 
 
@@ -74,13 +74,13 @@ def _wrong(run: ModelRun) -> str:
     hash(_key(run))
     for name, value in run.items():
         if name in TIMES:
-            right = value is None or valid_times.is_time(value)
+            right = value is None or stored_time_checks.is_time(value)
         elif name in COUNTS:
             right = type(value) is int and value >= 0
         elif name == "conditions":
             right = all(isinstance(text, str) for text in dict(value).values())
         else:
-            right = isinstance(value, str | bool | None) or valid_times.is_number(value)
+            right = isinstance(value, str | bool | None) or stored_time_checks.is_number(value)
         if not right:
             return f"its {name} is {value!r}"
     needed = NEEDED[run["kind"]]

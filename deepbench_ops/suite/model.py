@@ -1,6 +1,6 @@
 """Whole models of the published tables and of today: training, and inference on some threads.
 
-What the operations of either take, each alone, are passes of their own.
+Their operations, each measured alone, are passes of their own.
 """
 
 from deepbench_ops.measure.kernel_run import prepare

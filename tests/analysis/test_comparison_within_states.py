@@ -2,19 +2,19 @@
 
 import json
 
+from example_points import point
 from hypothesis import given
 from hypothesis import strategies as st
-from points import point
 
-from deepbench_ops.analysis import lines, settings_agreement
+from deepbench_ops.analysis import kernel_lines, settings_agreement
 from deepbench_ops.analysis.pooled_sets import pooled_point
-from deepbench_ops.machine import profile
-from deepbench_ops.machine.profile import LatencyLevel, Profile
+from deepbench_ops.machine import machine_profile
+from deepbench_ops.machine.machine_profile import LatencyLevel, Profile
 from deepbench_ops.machine.steadiness import SteadinessJudge
 from deepbench_ops.measure.machine_states import CHANGED, FAR, INCOMPARABLE, NEAR, UNKNOWN
 from deepbench_ops.pages.line_data import line_fields
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import measurements
+from deepbench_ops.storage import measurement_files
 
 STATES = ["", NEAR, FAR, UNKNOWN, CHANGED]
 
@@ -59,7 +59,7 @@ def test_a_history_says_which_state_it_is_of() -> None:
     assert not any("state of" in line for line in settings_agreement.notes([point()]))
 
 
-def history(*states: str) -> list[lines.Line]:
+def history(*states: str) -> list[kernel_lines.Line]:
     """Return the lines of releases that were measured in these states, two processes each."""
     day = point().release.date
     releases = [Release("torch", f"2.{number}.0", day) for number in range(len(states))]
@@ -68,7 +68,7 @@ def history(*states: str) -> list[lines.Line]:
         for release, state in zip(releases, states, strict=True)
     ]
     points = [each._replace(rounds=(each.seconds, each.seconds)) for each in points]
-    return lines.lines(points, releases)
+    return kernel_lines.lines(points, releases)
 
 
 def test_a_change_of_state_is_no_change_of_a_kernel() -> None:
@@ -127,9 +127,9 @@ def test_states_come_from_records_and_profile(tmp_path) -> None:
     folder.mkdir()
     entries = [record(171.0, 172.0), record(320.0, 171.0), record(900.0, 170.0), record()]
     lines_of_file = [{"fingerprint": "f", "facts": {}}, *entries]
-    path = folder / ("a" + measurements.PLAIN)
+    path = folder / ("a" + measurement_files.PLAIN)
     path.write_text("".join(json.dumps(each) + "\n" for each in lines_of_file))
-    profile.write(tmp_path, Profile("box", levels=[LatencyLevel(322.0)]))
+    machine_profile.write(tmp_path, Profile("box", levels=[LatencyLevel(322.0)]))
     judge = SteadinessJudge.of(folder)
     assert 2 == len(judge.levels)
     assert [NEAR, CHANGED, UNKNOWN, ""] == [judge.state([each]) for each in entries]

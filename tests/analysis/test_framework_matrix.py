@@ -3,11 +3,11 @@
 import math
 
 import pytest
-from points import GEMMS, point
+from example_points import GEMMS, point
 
 pytest.importorskip("asv", reason="results are read by asv's own classes")
+from deepbench_ops.analysis.framework_comparison import contests
 from deepbench_ops.analysis.framework_matrix import matrix
-from deepbench_ops.analysis.frameworks import contests
 from deepbench_ops.releases import release_table
 
 NEWEST = {release.framework: release for release in release_table.load()}

@@ -1,13 +1,13 @@
 """The order in which kernels of a history are measured."""
 
 from deepbench_ops.analysis.measuring_order import MeasuringOrder, work
-from deepbench_ops.measure.task import Task
+from deepbench_ops.measure.kernel_task import KernelTask
 
-SMALL, MEDIUM, LARGE = (Task("rnn", name, "float32") for name in ("small", "medium", "large"))
+SMALL, MEDIUM, LARGE = (KernelTask("rnn", name, "float32") for name in ("small", "medium", "large"))
 WORK = {SMALL: 1e9, MEDIUM: 1e10, LARGE: 1e12}
 
 
-def measured(order: MeasuringOrder, still_open: list[Task], seconds: dict[Task, float]):
+def measured(order: MeasuringOrder, still_open: list[KernelTask], seconds: dict[KernelTask, float]):
     """Return the kernels of one round in the order in which they are measured."""
     taken = []
     for group in order.groups(still_open):
@@ -43,14 +43,14 @@ def test_what_costs_least_is_measured_where_all_need_more_than_their_share():
 
 def test_families_are_not_estimated_from_each_other():
     """FLOPs of one family say nothing about the time of another: it is tried once."""
-    other = Task("softmax", "large", "float32")
+    other = KernelTask("softmax", "large", "float32")
     order = MeasuringOrder([SMALL, other], 60.0, {SMALL: 1e9, other: 1e15}.__getitem__)
     assert [SMALL, other] == measured(order, [SMALL, other], {SMALL: 1.0, other: 1.0})
 
 
 def test_work_is_flops_or_bytes_where_nothing_is_computed():
     """A product has FLOPs; storing keys and values in a cache moves bytes alone."""
-    gemm = Task("gemm", "m35_n700_k2048_NN", "float32")
-    cache = Task("cache_store", "cache_b1_h8_d128_held0_added10240_block512", "float32")
+    gemm = KernelTask("gemm", "m35_n700_k2048_NN", "float32")
+    cache = KernelTask("cache_store", "cache_b1_h8_d128_held0_added10240_block512", "float32")
     assert 2 * 35 * 700 * 2048 == work(gemm)
     assert 2 * 2 * 4 * 8 * 128 * 10240 <= work(cache)

@@ -4,9 +4,9 @@ import math
 from dataclasses import replace
 from datetime import date
 
+from example_points import GEMMS, PLAIN
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from points import GEMMS, PLAIN
 
 from deepbench_ops.analysis import parquet_columns
 from deepbench_ops.analysis.points import Origin, Point

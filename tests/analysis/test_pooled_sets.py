@@ -2,11 +2,11 @@
 
 from datetime import date
 
-import points as points_of_tests
+import example_points as points_of_tests
 import pytest
 
 pytest.importorskip("asv", reason="results are read by asv")
-from deepbench_ops.analysis import comparison, frameworks
+from deepbench_ops.analysis import framework_comparison, machine_comparison
 from deepbench_ops.analysis.pooled_sets import pooled_point
 from deepbench_ops.releases.release_table import Release
 
@@ -51,15 +51,15 @@ def test_frameworks_meet_once_for_each_kernel():
         point(NUMPY, (1.0, 1.02), DEVICE),
         point(TORCH, (2.0, 2.02), DEVICE),
     ]
-    (contest,) = frameworks.contests(found)
+    (contest,) = framework_comparison.contests(found)
     assert (DEVICE, "inference_server") == contest.sets
     assert [4, 2] == [len(each.rounds) for each in contest.points]
 
 
 def compared(first, other):
     """The family of products of two contenders."""
-    (group,) = comparison.groups(
-        comparison.contender("box", first), comparison.contender("other", other)
+    (group,) = machine_comparison.groups(
+        machine_comparison.contender("box", first), machine_comparison.contender("other", other)
     )
     return group
 

@@ -4,19 +4,19 @@ import math
 from datetime import date
 
 import pytest
+from example_points import GEMMS, point
 from hypothesis import given
 from hypothesis import strategies as st
-from points import GEMMS, point
 
-from deepbench_ops.analysis.causes import Cause
+from deepbench_ops.analysis.change_causes import Cause
 from deepbench_ops.analysis.change_sparklines import Courses
+from deepbench_ops.analysis.framework_comparison import contests
 from deepbench_ops.analysis.framework_matrix import matrix
-from deepbench_ops.analysis.frameworks import contests
-from deepbench_ops.analysis.lines import Line, lines
+from deepbench_ops.analysis.kernel_lines import Line, lines
 from deepbench_ops.analysis.ranking import rankings
 from deepbench_ops.analysis.shared_kernels import ENOUGH, common, levels
-from deepbench_ops.machine.profile import Figure, Profile
-from deepbench_ops.problems.ids import problem_of
+from deepbench_ops.machine.machine_profile import Figure, Profile
+from deepbench_ops.problems.problem_ids import problem_of
 from deepbench_ops.releases.release_table import PUBLISHED, Release
 
 RELEASES = [Release("numpy", f"2.{minor}.0", date(2025, minor + 1, 1)) for minor in range(4)]

@@ -8,18 +8,18 @@ import orjson
 import pytest
 
 from deepbench_ops.analysis import lines_with_rounds, shared_rounds
-from deepbench_ops.analysis.causes import causes
-from deepbench_ops.analysis.lines import Line
+from deepbench_ops.analysis.change_causes import causes
+from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.points import Origin, Point
 from deepbench_ops.commands import verdict_steps
 from deepbench_ops.conditions import CACHE
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import ensemble_record
-from deepbench_ops.measure.ensemble_round import Round
-from deepbench_ops.pages import line_storage
+from deepbench_ops.measure import kernel_round_json
+from deepbench_ops.measure.kernel_round import Round
+from deepbench_ops.pages import cached_line_encoding
 from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import ensemble_rounds
+from deepbench_ops.storage import ensemble_round_files
 
 NAMES = ["numpy-1.0", "numpy-2.0", "numpy-3.0"]
 RELEASES = [Release("numpy", f"{number}.0", date(2020 + number, 1, 1)) for number in (1, 2, 3)]
@@ -156,11 +156,13 @@ def test_sets_that_were_measured_apart_stay_apart():
 
 
 def test_lines_with_shared_rounds_are_cached(tmp_path):
-    """What pages store as JSON comes back the same, changes too."""
+    """Lines that pages store as JSON come back the same, changes too."""
     (found,) = lines_with_rounds.joined([line("a")], {task("a"): rounds([0.0, 0.05])})
     assert found.changes
-    stored = orjson.loads(orjson.dumps(line_storage.encode(([found], MachineRecord("m", {}), []))))
-    (again,), _, _ = line_storage.decode(stored)
+    stored = orjson.loads(
+        orjson.dumps(cached_line_encoding.encode(([found], MachineRecord("m", {}), [])))
+    )
+    (again,), _, _ = cached_line_encoding.decode(stored)
     assert found == again
     assert [shift.origin for shift in found.changes] == [shift.origin for shift in again.changes]
 
@@ -170,11 +172,11 @@ def test_filed_rounds_are_read_with_their_states(tmp_path):
     taken = rounds([0.0, 0.1], count=8)
     for number, each in enumerate(taken):
         each.latencies = [200.0, 205.0] if number < 4 else [480.0, 490.0]
-    lines = [ensemble_record.entry_of(task("a"), each) for each in taken]
-    path = ensemble_rounds.path_of(tmp_path / "m", "numpy")
+    lines = [kernel_round_json.entry_of(task("a"), each) for each in taken]
+    path = ensemble_round_files.path_of(tmp_path / "m", "numpy")
     path.parent.mkdir(parents=True)
     entries = [entry for _, entry in lines]
-    ensemble_rounds.write(path, ensemble_rounds.RoundsFile({}, entries))
+    ensemble_round_files.write(path, ensemble_round_files.RoundsFile({}, entries))
     found = shared_rounds.load(tmp_path, "m")[task("a")]
     assert ["near"] * 4 + ["far"] * 4 == [each.state for each in found]
     assert {} == shared_rounds.load(tmp_path, "other")

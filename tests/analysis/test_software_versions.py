@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from deepbench_ops.analysis.software_versions import as_text, changed, stacks
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases.release_table import Release, load
-from deepbench_ops.storage.measurements import agreed
+from deepbench_ops.storage.measurement_files import agreed
 
 DAY = datetime.date(2025, 1, 1)
 OLD, NEW, OTHER = (
@@ -92,7 +92,7 @@ def test_that_the_release_is_another_is_no_news() -> None:
 
 
 def test_news_are_one_line() -> None:
-    """What came without anything before it, what went, what is long."""
+    """A new library, one that is gone, and long names."""
     news = {"blas_core": ("Zen", "Haswell"), "mkl": ("", "2024.2"), "gone": ("1", "")}
     assert "blas core Haswell (before: Zen); mkl 2024.2; gone none (before: 1)" == as_text(news)
     assert "x 1234567..." == as_text({"x": ("", "12345678901")}, longest=10)

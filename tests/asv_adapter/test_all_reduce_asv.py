@@ -94,7 +94,7 @@ def test_a_release_of_numpy_sums_over_mpi_or_says_why_not(tmp_path, monkeypatch)
     ],
 )
 def test_what_cannot_be_is_a_reason(monkeypatch, framework, environ, precision, reason):
-    """What no release can do is unsupported, and nothing is started to find that out."""
+    """An operation that no release has is unsupported, and nothing is started to find that out."""
     monkeypatch.setenv("DEEPBENCH_FRAMEWORK", framework)
     for name, value in environ.items():
         monkeypatch.setenv(name, value)

@@ -197,7 +197,7 @@ def test_tags_goes_on_after_a_release_that_cannot_be_installed(suite):
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(suite):
-    """What was measured before the interruption is not measured again, and then forgotten."""
+    """Points from before the interruption are not measured again, and then leave the journal."""
     command = [sys.executable, "-m", "asv", "run", "--bench", "time_work", "numpy-1.0.0"]
     command += ["--attribute", "repeat=20"]  # long enough to be interrupted
     before = results(suite)["numpy-1.0.0"]
@@ -484,7 +484,7 @@ def test_a_killed_publish_leaves_no_process(suite, monkeypatch):
         env=environment(suite),
         stdout=subprocess.DEVNULL,
     ) as publish:
-        while len(processes.living("publishing")) < 2 and publish.poll() is None:
+        while len(processes.marked_pids("publishing")) < 2 and publish.poll() is None:
             time.sleep(0.01)
         publish.terminate()
     assert -signal.SIGTERM == publish.returncode

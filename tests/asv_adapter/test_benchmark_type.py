@@ -54,7 +54,7 @@ class Suite:
 FAKE_TIMING = """
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import kernel_run
-from deepbench_ops.measure.sampling import Policy, measure
+from deepbench_ops.measure.slice_timing import Policy, measure
 
 
 def timed(prepared, name, params, quick=False, preparing=0.0):

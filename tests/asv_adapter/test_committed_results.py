@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from deepbench_ops.storage import measurements
+from deepbench_ops.storage import measurement_files
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
-RECORDED = [path for folder in sorted(RESULTS.glob("*/")) for path in measurements.paths(folder)]
+RECORDED = [
+    path for folder in sorted(RESULTS.glob("*/")) for path in measurement_files.paths(folder)
+]
 MACHINES = sorted({path.parent.name for path in RECORDED})
 
 
@@ -19,13 +21,13 @@ MACHINES = sorted({path.parent.name for path in RECORDED})
 def test_every_sample_is_of_a_record(machine: str) -> None:
     """A point has as many samples as its records have slices, and they are those, calibrated."""
     compared = 0
-    for path in measurements.paths(RESULTS / machine):
-        _, records = measurements.load(path)
+    for path in measurement_files.paths(RESULTS / machine):
+        _, records = measurement_files.load(path)
         slices = defaultdict(list)
         for entry in records:
             if "skipped" not in entry:
                 slices[entry["benchmark"], tuple(map(repr, entry["params"]))] += calibrated(entry)
-        stored = json.loads(measurements.result_of(path).read_text())
+        stored = json.loads(measurement_files.result_of(path).read_text())
         where = stored["result_columns"].index("samples")
         for name, (values, params, *more) in stored["results"].items():
             for i, key in enumerate(product(*params) if values else ()):
@@ -41,7 +43,7 @@ def test_every_sample_is_of_a_record(machine: str) -> None:
     assert compared
 
 
-def calibrated(entry: measurements.Record) -> list[float]:
+def calibrated(entry: measurement_files.Record) -> list[float]:
     """The calibrated seconds of a record's slices, raw ones where it had no yardstick."""
     if not entry["yardstick"] or not entry["nominal"]:
         return list(entry["seconds"])
@@ -54,7 +56,7 @@ def test_records_whose_code_path_the_release_would_not_choose_bear_the_setting()
     machines' records agree with the releases' own choice, and their settings stay unknown."""
     found = defaultdict(set)
     for path in RECORDED:
-        for facts in measurements.facts(path).values():
+        for facts in measurement_files.facts(path).values():
             if "settings_inferred" in facts:
                 found[path.parent.name].add((facts["blas_core"], facts["settings"]))
             elif facts.get("blas_core") == "Haswell":

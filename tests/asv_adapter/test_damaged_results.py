@@ -10,9 +10,9 @@ import published_site
 import pytest
 from command import deepbench
 
-from deepbench_ops.asv_adapter import benchmark_list, damaged_files, result_files
+from deepbench_ops.asv_adapter import benchmark_list_check, damaged_results, result_files
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import measurements, model_runs, valid_times
+from deepbench_ops.storage import measurement_files, model_runs, stored_time_checks
 
 BENCHMARK = published_site.BENCHMARK
 NO_TIMES = [
@@ -100,7 +100,7 @@ def test_what_stands_next_to_a_value_must_go_with_it(
     assert why in result_files.read(path).refused
     assert math.isnan(result_files.read(path)._results[BENCHMARK][0])
     with pytest.raises(DeepbenchError, match="left out"):
-        result_files.whole(path)
+        result_files.undamaged(path)
 
 
 @pytest.mark.parametrize("bound", [math.inf, 1e308])
@@ -118,12 +118,12 @@ def test_bounds_that_say_nothing_are_no_damage(folder: Path, bound: float) -> No
 def test_a_sample_that_is_no_time_is_named(samples: list[object] | None) -> None:
     """Also one that is null among times; no samples at all are no damage."""
     expected = "" if samples is None else "its sample "
-    assert valid_times.why_not(1.0, samples=samples)[:11] == expected
+    assert stored_time_checks.why_not(1.0, samples=samples)[:11] == expected
 
 
 def test_limits_are_those_of_submissions() -> None:
-    assert valid_times.is_time(1e-9) and valid_times.is_time(86400)
-    assert not valid_times.is_time(0.99e-9) and not valid_times.is_time(86400.1)
+    assert stored_time_checks.is_time(1e-9) and stored_time_checks.is_time(86400)
+    assert not stored_time_checks.is_time(0.99e-9) and not stored_time_checks.is_time(86400.1)
 
 
 def test_a_time_of_no_kernel_is_named_and_the_rest_answered(folder: Path) -> None:
@@ -209,7 +209,7 @@ def test_a_damaged_list_of_benchmarks_is_named(folder: Path, content: str) -> No
     path = folder / "results" / "benchmarks.json"
     path.write_text(content)
     with pytest.raises(DeepbenchError, match=r"benchmarks\.json"):
-        benchmark_list.demand_whole(path)
+        benchmark_list_check.demand_whole(path)
     with pytest.raises(published_site.UserError, match=r"benchmarks\.json"):
         published_site.status(folder)
 
@@ -251,20 +251,20 @@ RECORD = {
 def test_a_record_with_a_field_that_cannot_be_right_is_named(
     tmp_path: Path, field: str, value: Any
 ) -> None:
-    path = tmp_path / f"a{measurements.PLAIN}"
+    path = tmp_path / f"a{measurement_files.PLAIN}"
     path.write_text(json.dumps(RECORD) + "\n")
-    assert 1 == len(measurements.load(path)[1])
+    assert 1 == len(measurement_files.load(path)[1])
     path.write_text(json.dumps(RECORD) + "\n" + json.dumps({**RECORD, field: value}) + "\n")
     with pytest.raises(DeepbenchError, match=f"line 2 is not a measurement.*{field}|2 seconds|1 s"):
-        measurements.load(path)
+        measurement_files.load(path)
 
 
 @pytest.mark.parametrize("line", ["7", "null", '"text"', '{"fingerprint": [], "facts": {}}'])
 def test_a_line_that_is_no_record_is_named(tmp_path: Path, line: str) -> None:
-    path = tmp_path / f"a{measurements.PLAIN}"
+    path = tmp_path / f"a{measurement_files.PLAIN}"
     path.write_text(line + "\n")
     with pytest.raises(DeepbenchError, match="line 1 is not a measurement"):
-        measurements.load(path)
+        measurement_files.load(path)
 
 
 @pytest.mark.parametrize(
@@ -282,4 +282,4 @@ def test_a_run_of_a_model_with_a_field_that_cannot_be_right_is_named(
 
 
 def test_the_committed_results_are_whole() -> None:
-    assert [] == damaged_files.find(Path(__file__).resolve().parents[2] / "results")
+    assert [] == damaged_results.find(Path(__file__).resolve().parents[2] / "results")

@@ -7,11 +7,11 @@ import pytest
 
 from deepbench_ops import project
 from deepbench_ops.asv_adapter import history_join, machine_entry, run_hooks
-from deepbench_ops.measure.task import Task
+from deepbench_ops.measure.kernel_task import KernelTask
 from deepbench_ops.releases import release_table
-from deepbench_ops.storage import ensemble_rounds
+from deepbench_ops.storage import ensemble_round_files
 
-TASK = Task("gemm", "m35_n700_k2048_NN", "float32")
+TASK = KernelTask("gemm", "m35_n700_k2048_NN", "float32")
 SERVER = ("gemm.InferenceServer.kernel_forward", ("m35_n700_k2048_NN", "float32"))
 NUMPY = next(release for release in release_table.load() if release.name == "numpy-2.3.0")
 TORCH = next(release for release in release_table.load() if release.framework == "torch")
@@ -26,7 +26,7 @@ def conf(monkeypatch, tmp_path):
         **{"operation": "forward", "round": "1-0", "version": "1", "started_at": 1, "ended_at": 2},
         **{"anchor": "numpy-2.2.6", "seconds": {"numpy-2.2.6": [1.0]}, "reasons": {}},
     }
-    ensemble_rounds.add(ensemble_rounds.path_of(results / "m", "numpy"), {}, [line])
+    ensemble_round_files.add(ensemble_round_files.path_of(results / "m", "numpy"), {}, [line])
     monkeypatch.setattr(project, "results", lambda: results)
     monkeypatch.setattr(machine_entry, "default_name", lambda: "m")
     known = {release.hash: release for release in release_table.load()}

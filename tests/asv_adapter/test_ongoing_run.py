@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from deepbench_ops.asv_adapter import run_command, run_hooks, run_journal
 from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, RunJournal
 from deepbench_ops.asv_adapter.run_progress import RunProgress, duration_text, shares
-from deepbench_ops.backends.shared_cache import SharedCache
+from deepbench_ops.backends.run_cache import RunCache
 from deepbench_ops.measure import nominal_readings
 
 POINT = ("gemm.Training.kernel_forward", ("m1_n1_k1_NN", "float32"))
@@ -274,7 +274,7 @@ def test_spools_that_killed_runs_left_are_removed(tmp_path, monkeypatch):
     own, left = (run_command.SPOOLS.resolve() / name for name in ("7-new", "7-old"))
     for spool in (own, left):
         spool.mkdir(parents=True)
-    with run_command.alone(own):
+    with run_command.only_measurement(own):
         assert [own] == list(run_command.SPOOLS.resolve().iterdir())
 
 
@@ -346,7 +346,7 @@ def test_a_change_of_measuring_code_changes_the_conditions(tmp_path):
 
 @pytest.mark.parametrize("part", ["models/layers.py", "random_operands.py", "conditions.py"])
 def test_networks_operands_and_conditions_are_measuring_code(tmp_path, monkeypatch, part):
-    """What is computed, of what and how decides a time as much as the clock does."""
+    """They decide a time as much as the clock does."""
     for name in ("models/layers.py", "random_operands.py", "conditions.py"):
         path = tmp_path / "package" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -371,9 +371,9 @@ def test_a_variable_that_decides_what_is_measured_is_a_condition(monkeypatch):
 
 
 def test_answers_last_while_one_release_is_measured(tmp_path, monkeypatch):
-    """What was found out about one release is forgotten before the next one begins."""
+    """The cache of a release is emptied before the next one begins."""
     monkeypatch.setenv("DEEPBENCH_ANSWERS", str(tmp_path / "answers"))
-    rates, found = SharedCache("rate"), []
+    rates, found = RunCache("rate"), []
     rates.put("float32", 1.0)
 
     class Suite(dict):
@@ -381,7 +381,7 @@ def test_answers_last_while_one_release_is_measured(tmp_path, monkeypatch):
         benchmark_dir = str(tmp_path)
 
     def run(*_, **__):
-        found.append(SharedCache("rate").get("float32"))
+        found.append(RunCache("rate").get("float32"))
 
     run_hooks.OngoingRun(tmp_path).around_run(run)(
         Suite(), SimpleNamespace(installed_commit_hash=""), profile=True

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepbench_ops.asv_adapter import private_result_fields
-from deepbench_ops.asv_adapter.publishing import graphs
+from deepbench_ops.asv_adapter.publishing import asv_graphs
 
 AXIS = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=4, unique=True)
 AXES = st.lists(AXIS, min_size=0, max_size=3)
@@ -50,7 +50,7 @@ def test_values_of_other_parameters_are_found_as_asv_finds_them(result, same, da
     """Where a benchmark has more parameters than a result, fewer, others, or the same."""
     axes, seconds = result
     others = axes if same else [data.draw(AXIS) for _ in axes]
-    found = graphs.compatible(asvs)(seconds, axes, others)
+    found = asv_graphs.compatible(asvs)(seconds, axes, others)
     assert list(map(str, asvs(seconds, axes, others))) == list(map(str, found))
 
 

@@ -9,7 +9,7 @@ from asv.runner import BenchmarkResult
 from deepbench_ops.analysis import unsteady_list
 from deepbench_ops.asv_adapter.remeasured_points import NotTaken, Remeasured
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import measurements
+from deepbench_ops.storage import measurement_files
 
 NAME = "gemm.Training.kernel_forward"
 PARAMS = [["'m1760_n16_k1760_NN'", "'m1760_n32_k1760_NN'"], ["'float32'"]]
@@ -24,7 +24,7 @@ class Run:
     def __init__(self, folder, number, remeasured=None):
         self.path = folder / "m" / "00000000-release-py3.json"
         self.remeasured, self.number = remeasured or Remeasured(), number
-        measurements._filed.clear()
+        measurement_files._filed.clear()
 
     def round(self, number, seconds, reading=STEADY, last=True):
         """Measure and save one round; `number` from 1 joins asv's samples to those it has."""
@@ -39,7 +39,7 @@ class Run:
             stored = Results.load(str(self.path))
             records = self.remeasured.settle(self.path, results, stored, records, last)
         results.save(str(self.path.parents[1]))
-        measurements.add(measurements.file_of(self.path), records)
+        measurement_files.add(measurement_files.file_of(self.path), records)
 
     def record(self, number, seconds, reading):
         """The raw record of one round."""
@@ -61,7 +61,7 @@ class Run:
     @property
     def starts(self):
         """When the records that are stored began."""
-        _, found = measurements.load(measurements.file_of(self.path))
+        _, found = measurement_files.load(measurement_files.file_of(self.path))
         return [entry["started_at"] for entry in found]
 
 
@@ -149,7 +149,7 @@ def test_a_run_killed_after_its_last_save_counts_nothing_twice(stored):
 
 
 def test_damaged_records_of_another_release_do_not_hinder_the_saving(stored):
-    (stored / "m" / f"11111111-release-py3{measurements.PLAIN}").write_text("{")
+    (stored / "m" / f"11111111-release-py3{measurement_files.PLAIN}").write_text("{")
     again = Run(stored, 2)
     again.round(0, 0.5, DISTURBED)
     assert [1.0] * 3 == again.samples

@@ -1,4 +1,4 @@
-"""What is written when asv saves: nothing is lost, nothing empty is left, the JSON is strict."""
+"""Saving by asv: nothing is lost, no empty file is left, the JSON is strict."""
 
 import json
 import math
@@ -16,16 +16,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepbench_ops.asv_adapter import (
-    atomic_json,
+    asv_json_writing,
     machine_entry,
     patch,
     result_merging,
     result_saving,
     run_hooks,
 )
-from deepbench_ops.machine import profile
+from deepbench_ops.machine import machine_profile
 from deepbench_ops.measure import fingerprint, record_spool
-from deepbench_ops.storage import measurements
+from deepbench_ops.storage import measurement_files
 
 BENCHMARK = {
     "name": "gemm.Training.kernel_forward",
@@ -40,7 +40,7 @@ def run(tmp_path, monkeypatch):
     monkeypatch.setenv(record_spool.SPOOL_VARIABLE, str(tmp_path / "spool"))
     run = Run(tmp_path / "spool")
     monkeypatch.setattr(run_hooks, "_current", run)
-    with patch.applied((*atomic_json.PATCHES, *machine_entry.PATCHES, *result_saving.PATCHES)):
+    with patch.applied((*asv_json_writing.PATCHES, *machine_entry.PATCHES, *result_saving.PATCHES)):
         yield run
 
 
@@ -78,7 +78,7 @@ def outcome(values, spread=(1.0, 1.01)):
 
 
 def loaded(folder):
-    """What asv holds as a run begins: the results of earlier ones."""
+    """The results that asv holds as a run begins: those of earlier ones."""
     results = Results({"machine": "m"}, {}, "0" * 40, 0, "3", "release-py3", {})
     results.load_data(str(folder))
     return results
@@ -123,7 +123,7 @@ def test_a_skip_does_not_replace_a_number(tmp_path):
 
 
 def test_a_quick_look_does_not_replace_a_measurement(tmp_path):
-    """What `asv run --quick` saves, one sample, fills gaps and leaves fuller results alone."""
+    """The single sample of `asv run --quick` fills gaps and leaves fuller results alone."""
     path = save(tmp_path, [1.0, None, 3.0])
     save(tmp_path, [9.0, 9.0, 9.0], spread=[1.0])
     assert values_in(path) == pytest.approx([1.005, 9.0, 3.015])
@@ -205,7 +205,7 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path, monkeypatch):
 
 
 def test_removing_a_benchmark_removes_it(tmp_path):
-    """What `asv rm benchmark=...` takes out of a result is not put back by saving it."""
+    """Benchmarks that `asv rm benchmark=...` removed are not put back by saving the result."""
     path = save(tmp_path, [1.0, 2.0, 3.0])
     result = Results.load(str(path))
     result.remove_result(BENCHMARK["name"])
@@ -259,19 +259,19 @@ def test_records_are_filed_beside_their_result(tmp_path):
     """Raw seconds and the fingerprint land next to the result that was saved with them."""
     record_spool.write(a_record("a", [0.5], 2e9))
     path = save(tmp_path, [1.0, 2.0, 3.0])
-    facts, found = measurements.load(measurements.file_of(path))
+    facts, found = measurement_files.load(measurement_files.file_of(path))
     assert [entry["seconds"] for entry in found] == [[0.5]]
     assert facts[found[0]["fingerprint"]] == {"cpu": "abacus", "threads": "2", "asv": "0.6.6"}
 
 
 def test_a_new_measurement_replaces_only_its_own_kernel(tmp_path):
     """Records of an earlier run stay for other kernels and go for the one measured again."""
-    path = tmp_path / ("x" + measurements.SUFFIX)
-    measurements.add(path, [a_record("a", [1.0], 1.0), a_record("b", [2.0], 1.0)])
+    path = tmp_path / ("x" + measurement_files.SUFFIX)
+    measurement_files.add(path, [a_record("a", [1.0], 1.0), a_record("b", [2.0], 1.0)])
     end_process()
-    measurements.add(path, [a_record("a", [3.0], 2e9)])
-    measurements.add(path, [a_record("a", [4.0], 2e9 + 1)])  # the second round of the same run
-    _, found = measurements.load(path)
+    measurement_files.add(path, [a_record("a", [3.0], 2e9)])
+    measurement_files.add(path, [a_record("a", [4.0], 2e9 + 1)])  # the second round of the same run
+    _, found = measurement_files.load(path)
     assert sorted((e["params"][0], e["seconds"][0]) for e in found) == [
         ("a", 3.0),
         ("a", 4.0),
@@ -290,45 +290,45 @@ def a_skip(problem, started_at):
 
 def test_a_skip_is_on_record_once(tmp_path):
     """A kernel skipped in both rounds leaves one line with the reason, until it is measured."""
-    path = tmp_path / ("x" + measurements.SUFFIX)
-    measurements.add(path, [a_skip("a", 1.0), a_skip("a", 2.0)])
-    _, found = measurements.load(path)
+    path = tmp_path / ("x" + measurement_files.SUFFIX)
+    measurement_files.add(path, [a_skip("a", 1.0), a_skip("a", 2.0)])
+    _, found = measurement_files.load(path)
     assert [entry["skipped"] for entry in found] == ["no such thing"]
-    measurements.add(path, [a_record("a", [1.0], 3.0)])
-    _, found = measurements.load(path)
+    measurement_files.add(path, [a_record("a", [1.0], 3.0)])
+    _, found = measurement_files.load(path)
     assert [entry.get("skipped") for entry in found] == [None]
 
 
 def test_a_skip_of_a_later_round_is_not_repeated(tmp_path):
     """With interleaved rounds asv saves after each; a kernel skipped in both has one line."""
-    path = tmp_path / ("x" + measurements.SUFFIX)
-    measurements.add(path, [a_skip("a", 2e9)])
-    measurements.add(path, [a_skip("a", 2e9 + 1)])
-    _, found = measurements.load(path)
+    path = tmp_path / ("x" + measurement_files.SUFFIX)
+    measurement_files.add(path, [a_skip("a", 2e9)])
+    measurement_files.add(path, [a_skip("a", 2e9 + 1)])
+    _, found = measurement_files.load(path)
     assert len(found) == 1
 
 
 def test_records_of_a_release_that_measured_nothing_join_no_other(tmp_path):
-    """What a release left in the spool that could do nothing is not filed next to the next one."""
+    """Records that a release without a result left in the spool are not filed with the next one."""
     record_spool.write(a_skip("a", 2e9))
     save(tmp_path, [float("nan")] * 3)
     record_spool.write(a_record("b", [0.5], 2e9))
     path = save(tmp_path, [1.0, 2.0, 3.0])
-    _, found = measurements.load(measurements.file_of(path))
+    _, found = measurement_files.load(measurement_files.file_of(path))
     assert [entry["params"][0] for entry in found] == ["b"]
 
 
 def with_a_record(folder):
     """The records next to a saved result, one of them, and what the next run begins with."""
-    records_file = measurements.file_of(save(folder, [1.0, 2.0, 3.0]))
-    measurements.add(records_file, [a_record("a", [9.0], 1.0)])
+    records_file = measurement_files.file_of(save(folder, [1.0, 2.0, 3.0]))
+    measurement_files.add(records_file, [a_record("a", [9.0], 1.0)])
     end_process()
     return records_file, loaded(folder)
 
 
 def end_process():
     """Forget which records this process has filed, as at the end of a run."""
-    measurements._filed.clear()
+    measurement_files._filed.clear()
 
 
 def test_a_run_of_several_rounds_replaces_the_records_of_an_earlier_one(tmp_path):
@@ -338,7 +338,7 @@ def test_a_run_of_several_rounds_replaces_the_records_of_an_earlier_one(tmp_path
         record_spool.write(a_record("a", [seconds], 2e9))
         results.add_result(BENCHMARK, outcome([1.0, 2.0, 3.0]), append_samples=seconds > 1.0)
     results.save(str(tmp_path))
-    _, found = measurements.load(records_file)
+    _, found = measurement_files.load(records_file)
     assert [[1.0], [1.1]] == [entry["seconds"] for entry in found]
 
 
@@ -349,25 +349,25 @@ def test_samples_that_a_user_appends_keep_their_records(tmp_path, run):
     record_spool.write(a_record("a", [1.0], 2e9))
     results.add_result(BENCHMARK, outcome([1.0, 2.0, 3.0]), append_samples=True)
     results.save(str(tmp_path))
-    _, found = measurements.load(records_file)
+    _, found = measurement_files.load(records_file)
     assert [[9.0], [1.0]] == [entry["seconds"] for entry in found]
 
 
 def test_a_skip_does_not_erase_a_measurement(tmp_path):
     """A release that has lost an operation keeps the records of when it had it."""
-    path = tmp_path / ("x" + measurements.SUFFIX)
-    measurements.add(path, [a_record("a", [1.0], 1.0)])
-    measurements.add(path, [a_skip("a", 2.0)])
-    _, found = measurements.load(path)
+    path = tmp_path / ("x" + measurement_files.SUFFIX)
+    measurement_files.add(path, [a_record("a", [1.0], 1.0)])
+    measurement_files.add(path, [a_skip("a", 2.0)])
+    _, found = measurement_files.load(path)
     assert [entry["seconds"] for entry in found] == [[1.0]]
 
 
 def test_a_quick_look_does_not_erase_a_measurement(tmp_path):
     """The single call of `asv run --quick` leaves the records of a full run alone."""
-    path = tmp_path / ("x" + measurements.SUFFIX)
-    measurements.add(path, [a_record("a", [1.0, 1.1], 1.0)])
-    measurements.add(path, [{**a_record("a", [9.0], 2.0), "quick": True}])
-    _, found = measurements.load(path)
+    path = tmp_path / ("x" + measurement_files.SUFFIX)
+    measurement_files.add(path, [a_record("a", [1.0, 1.1], 1.0)])
+    measurement_files.add(path, [{**a_record("a", [9.0], 2.0), "quick": True}])
+    _, found = measurement_files.load(path)
     assert [entry["seconds"] for entry in found] == [[1.0, 1.1]]
 
 
@@ -383,12 +383,12 @@ def test_records_are_collected_once(tmp_path, monkeypatch):
 @pytest.mark.parametrize("appending", [False, True])
 def test_filing_again_after_a_kill_counts_nothing_twice(tmp_path, appending):
     """The next run files the records of an interrupted one again, and its own second round."""
-    path = tmp_path / ("x" + measurements.SUFFIX)
-    measurements.add(path, [a_record("a", [1.0], 1.0)], appending)
+    path = tmp_path / ("x" + measurement_files.SUFFIX)
+    measurement_files.add(path, [a_record("a", [1.0], 1.0)], appending)
     end_process()
-    measurements.add(path, [a_record("a", [1.0], 1.0)], appending)
-    measurements.add(path, [a_record("a", [2.0], 2.0)], appending)
-    _, found = measurements.load(path)
+    measurement_files.add(path, [a_record("a", [1.0], 1.0)], appending)
+    measurement_files.add(path, [a_record("a", [2.0], 2.0)], appending)
+    _, found = measurement_files.load(path)
     assert [[1.0], [2.0]] == [entry["seconds"] for entry in found]
 
 
@@ -452,8 +452,8 @@ def test_a_torn_measurements_file_names_its_line(tmp_path):
     """A truncated line is reported with file and line, and the file is not touched."""
     path = tmp_path / "x.measurements.jsonl"
     path.write_text('{"fingerprint": "a", "facts": {}}\n{"benchmark": "gem')
-    with pytest.raises(measurements.DeepbenchError, match=r"x\.measurements\.jsonl: line 2"):
-        measurements.add(path, [a_record("a", [1.0], 1.0)])
+    with pytest.raises(measurement_files.DeepbenchError, match=r"x\.measurements\.jsonl: line 2"):
+        measurement_files.add(path, [a_record("a", [1.0], 1.0)])
     assert path.read_text().endswith('{"benchmark": "gem')
 
 
@@ -461,8 +461,8 @@ def test_a_run_on_another_processor_under_the_same_name_does_not_begin(tmp_path)
     """asv saves the machine as a run begins: then it stops in one line, nothing written."""
     machine = result_saving.Machine()
     machine.machine = "box"
-    described = profile.Profile("box", facts={"processor": "1/2/3"})
-    path = profile.write(tmp_path, described)
+    described = machine_profile.Profile("box", facts={"processor": "1/2/3"})
+    path = machine_profile.write(tmp_path, described)
     if not fingerprint.silicon():
         pytest.skip("this system does not tell family, model and stepping of its processor")
     with pytest.raises(UserError, match=r"box has a processor .*1/2/3"):

@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_runs import accepts, agrees_with_itself, built, judged, ran
 
-from deepbench_ops.backends import check, families
+from deepbench_ops.backends import families, output_check
 from deepbench_ops.backends.families import attention as family
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.problems import load, sizes
+from deepbench_ops.problems import load, size_checks
 from deepbench_ops.problems.attention import FORCED, Attention
 from deepbench_ops.problems.attention_decode import AttentionDecode
-from deepbench_ops.problems.ids import problem_of
+from deepbench_ops.problems.problem_ids import problem_of
 
 PRECISIONS = Attention.precisions
 PLACES = [
@@ -60,7 +60,7 @@ def test_forward_and_gradients_are_right(name, device, precision, kind):
         assert none == (kernel is None) or (name, precision) == JAX_FLOAT16
         if kernel is not None:
             assert judged(ran(kernel))
-            assert check.spot_check(kernel).ok
+            assert output_check.spot_check(kernel).ok
 
 
 @pytest.mark.parametrize("latent", [False, True])
@@ -74,7 +74,7 @@ def test_a_decoding_step_is_right(name, device, precision, latent):
         kernel = built(name, problem, precision, "forward", device)
         if kernel is not None:
             assert judged(ran(kernel))
-            assert check.spot_check(kernel).ok
+            assert output_check.spot_check(kernel).ok
         assert kernel is not None or precision in LACKING.get(name, {"tf32"}) or name == "jax"
 
 
@@ -270,4 +270,4 @@ def test_bytes_of_a_gradient():
     q, k, v, o = 2 * 4 * 3 * 8, 2 * 2 * 5 * 8, 2 * 2 * 5 * 6, 2 * 4 * 3 * 6
     assert 4 * (q + k + v + o) == problem.bytes_of("float32", "flash_forward")
     assert 4 * (2 * (q + k + v) + o) == problem.bytes_of("float32", "backward")
-    assert "math" not in sizes.problem("attention", problem.sizes()).title
+    assert "math" not in size_checks.problem("attention", problem.sizes()).title

@@ -14,17 +14,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from frameworks import loaded
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from installed_frameworks import loaded
 
 from deepbench_ops import backends
-from deepbench_ops.backends import check, families
+from deepbench_ops.backends import families, output_check
 from deepbench_ops.backends.families.gemm import GemmReference
 from deepbench_ops.backends.families.gemm import inputs as gemm_inputs
 from deepbench_ops.backends.numpy_backend import loaded_blas
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
-from deepbench_ops.backends.shared_cache import SharedCache
+from deepbench_ops.backends.run_cache import RunCache
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.gemm import Gemm
@@ -64,7 +64,7 @@ def int8_may_saturate(backend):
     flags = Path("/proc/cpuinfo")
     if platform.machine() != "x86_64" or not flags.exists() or "vnni" in flags.read_text():
         return False
-    return not check.check(backend, Gemm(m=61, n=53, k=131), "int8").ok
+    return not output_check.check(backend, Gemm(m=61, n=53, k=131), "int8").ok
 
 
 def judged(kernel):
@@ -81,7 +81,7 @@ def test_every_kernel_passes_its_check(name, device, precision, a_transposed, b_
     backend = loaded(name, device)
     problem = Gemm(m=1760, n=7000, k=2048, a_transposed=a_transposed, b_transposed=b_transposed)
     built(backend, families.small(problem), precision)
-    found = check.check(backend, problem, precision)
+    found = output_check.check(backend, problem, precision)
     assert (True, True) == (found.ok, found.error <= found.tolerance)
 
 
@@ -96,7 +96,7 @@ def test_any_shape_is_computed_right(name, device, precision, m, n, k, turned, s
     kernel.run()
     kernel.synchronise()
     assert judged(kernel) <= 1
-    assert check.spot_check(kernel).ok
+    assert output_check.spot_check(kernel).ok
 
 
 @pytest.mark.parametrize(("name", "device", "precision"), CASES)
@@ -230,26 +230,26 @@ def test_wrong_kernels_are_found_out(mistake, size):
             return wrong(super().build(*what), self.compute)
 
     Wrong.compute = staticmethod(lambda a, b, c: a @ b + c)
-    assert check.check(Wrong(), problem, "float32").ok
-    assert check.spot_check(Wrong().build(problem, "float32")).ok
+    assert output_check.check(Wrong(), problem, "float32").ok
+    assert output_check.spot_check(Wrong().build(problem, "float32")).ok
     Wrong.compute = staticmethod(mistake)
     square = replace(problem, m=53, n=53, k=53)
-    assert not check.check(Wrong(), square, "float32").ok
-    found = check.spot_check(Wrong().build(problem, "float32"))
+    assert not output_check.check(Wrong(), square, "float32").ok
+    found = output_check.spot_check(Wrong().build(problem, "float32"))
     assert not found.ok
     with pytest.raises(DeepbenchError, match="m53_n53_k53_TN computes a wrong"):
-        check.verify(Wrong(), square, "float32")
+        output_check.verify(Wrong(), square, "float32")
     message = f"numpy cpu float32 forward {problem.id} computes a wrong"
     with pytest.raises(DeepbenchError, match=message):
-        check.verify_output(Wrong().build(problem, "float32"))
+        output_check.verify_output(Wrong().build(problem, "float32"))
 
 
 @pytest.mark.parametrize("off", [-1, 1])
 def test_an_int8_sum_off_by_one_is_found_out(off):
     """Integers have no tolerance."""
     kernel = NumpyBackend().build(Gemm(m=20, n=10, k=3000), "int8")
-    assert check.spot_check(wrong(kernel, lambda a, b, c: a @ b + c)).ok
-    assert not check.spot_check(wrong(kernel, lambda a, b, c: a @ b + c + off)).ok
+    assert output_check.spot_check(wrong(kernel, lambda a, b, c: a @ b + c)).ok
+    assert not output_check.spot_check(wrong(kernel, lambda a, b, c: a @ b + c + off)).ok
 
 
 def test_a_reset_that_restores_nothing_is_found_out():
@@ -259,29 +259,31 @@ def test_a_reset_that_restores_nothing_is_found_out():
         def build(self, *what):
             return replace(super().build(*what), reset=lambda: None)
 
-    assert not check.check(Wrong(), Gemm(m=30, n=30, k=30), "float32").ok
+    assert not output_check.check(Wrong(), Gemm(m=30, n=30, k=30), "float32").ok
 
 
 def test_a_verified_kind_is_not_checked_again(monkeypatch):
     """A second problem of the same kind costs no run."""
     calls = []
-    monkeypatch.setattr(check, "_passed", SharedCache("here"))
+    monkeypatch.setattr(output_check, "_passed", RunCache("here"))
     monkeypatch.setattr(
-        check, "check", lambda *_: calls.append(1) or check.Check(0.0, 1.0, ok=True)
+        output_check, "check", lambda *_: calls.append(1) or output_check.Check(0.0, 1.0, ok=True)
     )
     for problem in (Gemm(m=512, n=700, k=900), Gemm(m=513, n=701, k=5000), Gemm(m=512, n=1, k=900)):
-        check.verify(NumpyBackend(), problem, "float32")
+        output_check.verify(NumpyBackend(), problem, "float32")
     assert 2 == len(calls)
 
 
 def test_what_was_found_wrong_is_checked_again(monkeypatch):
     """Only a pass is remembered: a kernel that is wrong once has to show that it is right."""
     verdicts = iter([False, True])
-    monkeypatch.setattr(check, "_passed", SharedCache("here"))
-    monkeypatch.setattr(check, "check", lambda *_: check.Check(2.0, 1.0, ok=next(verdicts)))
+    monkeypatch.setattr(output_check, "_passed", RunCache("here"))
+    monkeypatch.setattr(
+        output_check, "check", lambda *_: output_check.Check(2.0, 1.0, ok=next(verdicts))
+    )
     with pytest.raises(DeepbenchError, match="computes a wrong"):
-        check.verify(NumpyBackend(), Gemm(m=8, n=8, k=8), "float32")
-    assert check.verify(NumpyBackend(), Gemm(m=8, n=8, k=8), "float32").ok
+        output_check.verify(NumpyBackend(), Gemm(m=8, n=8, k=8), "float32")
+    assert output_check.verify(NumpyBackend(), Gemm(m=8, n=8, k=8), "float32").ok
 
 
 @pytest.mark.parametrize(("name", "precision"), NEVER_ON_CPU)
@@ -324,7 +326,7 @@ def test_a_missing_operation_is_told_from_a_fault(monkeypatch, error, expected):
 
     monkeypatch.setattr("torch._int_mm", fails, raising=False)
     with pytest.raises(expected) as raised:
-        check.check(backend, Gemm(m=8, n=8, k=8), "int8")
+        output_check.check(backend, Gemm(m=8, n=8, k=8), "int8")
     assert type(raised.value) is expected
     assert str(error) in str(raised.value)
 
@@ -341,7 +343,7 @@ def test_padding_changes_neither_result_nor_flops(monkeypatch, a_transposed, b_t
     assert kernel.notes["padding"].startswith("m 35 to 40, n 1 to 24, k 129 to 136")
     assert 2 * 35 * 1 * 129 == kernel.flops
     assert 0 == judged(kernel)
-    assert check.spot_check(kernel).ok
+    assert output_check.spot_check(kernel).ok
 
 
 @pytest.mark.parametrize(("a_transposed", "b_transposed"), TRANSPOSES)
@@ -450,7 +452,7 @@ def test_rounding_to_tf32_keeps_ten_bits(value, negative):
 def test_reference_at_some_entries_is_the_whole_reference(m, n, k, precision):
     """Judging a few entries applies the same values and tolerances as judging all."""
     kernel = GemmReference(gemm_inputs(Gemm(m=m, n=n, k=k), precision), precision)
-    index = check._entries(kernel.shape, 5, seed=1)
+    index = output_check._entries(kernel.shape, 5, seed=1)
     for whole, some in zip(kernel.everywhere(), kernel.at(index), strict=True):
         np.testing.assert_allclose(whole[index], some, rtol=1e-9, atol=1e-12)
 
@@ -489,7 +491,7 @@ def test_loading_numpy_leaves_torch_alone():
     code = (
         "import sys; from deepbench_ops import backends;"
         "assert 'numpy' not in sys.modules;"
-        "from deepbench_ops.backends import check; backends.load('numpy');"
+        "from deepbench_ops.backends import output_check; backends.load('numpy');"
         "print('torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from frameworks import loaded, needed
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from installed_frameworks import loaded, needed
 
-from deepbench_ops.backends import check
+from deepbench_ops.backends import output_check
 from deepbench_ops.backends.families import cache_store as family
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.problems import sizes
+from deepbench_ops.problems import size_checks
 from deepbench_ops.problems.cache_store import CacheStore
 
 PLACES = [("numpy", "cpu"), ("torch", "cpu"), ("torch", "cuda"), ("jax", "cpu")]
@@ -23,9 +23,9 @@ def test_tokens_are_stored_where_they_belong_or_refused(name, device, precision)
     backend = loaded(name, device)
     if (name, precision) == ("numpy", "bfloat16"):
         with pytest.raises(Unsupported, match="numpy has no bfloat16"):
-            check.check(backend, PROBLEM, precision)
+            output_check.check(backend, PROBLEM, precision)
         return
-    found = check.check(backend, PROBLEM, precision)
+    found = output_check.check(backend, PROBLEM, precision)
     assert (True, 0) == (found.ok, found.error)
 
 
@@ -34,7 +34,7 @@ def test_onnx_cannot_write_in_place(name):
     """A copy of the whole cache is not timed instead."""
     needed("onnx")
     with pytest.raises(Unsupported, match="copies the whole cache"):
-        check.check(loaded(name), PROBLEM, "float32")
+        output_check.check(loaded(name), PROBLEM, "float32")
 
 
 @pytest.mark.parametrize("name", ["numpy", "torch"])
@@ -51,7 +51,7 @@ def test_any_cache_is_written_right(name, batch, held, added, block, seed):
     kernel.run()
     for output in kernel.outputs.values():
         assert np.array_equal(output.reference.everywhere()[0], output.result())
-    assert check.spot_check(kernel).ok
+    assert output_check.spot_check(kernel).ok
 
 
 @given(
@@ -141,6 +141,6 @@ def test_traffic_is_that_of_the_new_tokens():
 
 def test_an_empty_cache_is_possible_and_an_empty_block_is_not():
     """No older tokens are a prompt; a block holds at least one token."""
-    assert 0 == sizes.size("held", "0", CacheStore)
+    assert 0 == size_checks.size("held", "0", CacheStore)
     with pytest.raises(DeepbenchError, match="block is '0': write a whole number from 1"):
-        sizes.size("block", "0", CacheStore)
+        size_checks.size("block", "0", CacheStore)

@@ -6,10 +6,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from frameworks import loaded
+from installed_frameworks import loaded
 
 from deepbench_ops import backends
-from deepbench_ops.backends import check, check_table
+from deepbench_ops.backends import backend_check_table, output_check
 from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.conv import Conv
@@ -79,7 +79,7 @@ def test_a_kernel_is_right_or_refused_with_a_reason(name, family, operation, pre
     refused = Counter()
     for problem in PROBLEMS[family]:
         try:
-            found = check.check(backend, problem, precision, operation)
+            found = output_check.check(backend, problem, precision, operation)
         except Unsupported as reason:
             refused[str(reason)] += 1
         else:
@@ -100,7 +100,10 @@ def test_what_runs_forward_has_a_first_call(name):
     for (family, operation, precision), names in HAS.items():
         if operation == "forward" and name in names:
             problem = PROBLEMS[family][0]
-            assert check.check(backend, problem, precision, "first_call").ok, (family, precision)
+            assert output_check.check(backend, problem, precision, "first_call").ok, (
+                family,
+                precision,
+            )
 
 
 @pytest.mark.parametrize("operation", Conv.operations)
@@ -111,7 +114,7 @@ def test_channels_last_is_the_same_convolution(name, operation):
     backend.layout = "channels_last"
     for problem in CONVS:
         try:
-            assert check.check(backend, problem, "float32", operation).ok, problem.id
+            assert output_check.check(backend, problem, "float32", operation).ok, problem.id
         except Unsupported as reason:
             assert "first layer" in str(reason)
 
@@ -137,7 +140,7 @@ def test_entries_of_a_recurrence_are_judged_step_by_step(name, cell, operation):
     except Unsupported as reason:
         assert operation == "backward", reason
         return
-    assert check.spot_check(kernel).ok
+    assert output_check.spot_check(kernel).ok
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -220,5 +223,5 @@ def test_the_newest_output_replaces_the_last():
 def test_the_sweep_shows_no_wrong_kernel(name):
     """`deepbench backends`, which asks for one kind of each family, finds none wrong."""
     loaded(name)
-    found = check_table.rows([name], ["cpu"], list(PROBLEMS), ["float32"], kinds=1)
-    assert [] == [row for row in found if row.verdict == check_table.WRONG]
+    found = backend_check_table.rows([name], ["cpu"], list(PROBLEMS), ["float32"], kinds=1)
+    assert [] == [row for row in found if row.verdict == backend_check_table.WRONG]

@@ -8,13 +8,13 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
-import frameworks
+import installed_frameworks
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from deepbench_ops.backends import check, families
+from deepbench_ops.backends import families, output_check
 from deepbench_ops.backends.families import conv
 from deepbench_ops.backends.numpy_backend import conv as numpy_conv
 from deepbench_ops.backends.numpy_backend import im2col
@@ -117,7 +117,7 @@ def known_fault(p, precision):
 
 def loaded(name, device="cpu", layout="published"):
     """Return a backend whose tensors lie so, or skip with the reason."""
-    backend = frameworks.loaded(name, device)
+    backend = installed_frameworks.loaded(name, device)
     backend.layout = layout
     return backend
 
@@ -147,7 +147,7 @@ def test_every_kernel_passes_its_check(name, device, precision, operation, layou
         if operation == "backward_data" and problem.first_layer:
             continue
         built(backend, families.small(problem), precision, operation)
-        found = check.check(backend, problem, precision, operation)
+        found = output_check.check(backend, problem, precision, operation)
         assert (id, True) == (id, found.ok)
 
 
@@ -164,7 +164,7 @@ def test_any_shape_is_computed_right(name, device, precision, operation, layout,
     kernel.run()
     kernel.synchronise()
     assert judged(kernel) <= 1
-    assert check.spot_check(kernel).ok
+    assert output_check.spot_check(kernel).ok
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -286,7 +286,7 @@ def test_reference_at_some_entries_is_the_whole_reference(operation, data, preci
     """Judging a few entries applies the same values and tolerances as judging all."""
     problem = data.draw(shapes(operation))
     reference = conv.reference(problem, conv.inputs(problem, precision), precision, operation)
-    index = check._entries(reference.shape, 7, seed=1)
+    index = output_check._entries(reference.shape, 7, seed=1)
     for whole, some in zip(reference.everywhere(), reference.at(index), strict=True):
         np.testing.assert_allclose(whole[index], some, rtol=1e-9, atol=1e-12)
 
@@ -357,14 +357,14 @@ def test_wrong_kernels_are_found_out(mistake, operation):
             return wrong(super().build(*what), self.compute)
 
     Wrong.compute = staticmethod(lambda compute, a, b: compute(a, b))
-    assert check.check(Wrong(), square, "float32", operation).ok
-    assert check.spot_check(Wrong().build(square, "float32", operation)).ok
+    assert output_check.check(Wrong(), square, "float32", operation).ok
+    assert output_check.spot_check(Wrong().build(square, "float32", operation)).ok
     Wrong.compute = staticmethod(mistake)
     small = replace(square, w=17, h=17)
-    assert not check.check(Wrong(), small, "float32", operation).ok
-    assert not check.spot_check(Wrong().build(square, "float32", operation)).ok
+    assert not output_check.check(Wrong(), small, "float32", operation).ok
+    assert not output_check.spot_check(Wrong().build(square, "float32", operation)).ok
     with pytest.raises(DeepbenchError, match=rf"{operation} {square.id} computes a wrong result"):
-        check.verify_output(Wrong().build(square, "float32", operation))
+        output_check.verify_output(Wrong().build(square, "float32", operation))
 
 
 def test_deep_int8_sums_of_numpy_are_exact(monkeypatch):
@@ -384,8 +384,8 @@ def test_deep_int8_sums_of_numpy_are_exact(monkeypatch):
 def test_an_int8_sum_off_by_one_is_found_out(off):
     """Integers have no tolerance."""
     kernel = NumpyBackend().build(ODD, "int8")
-    assert check.spot_check(wrong(kernel, lambda f, a, b: f(a, b))).ok
-    assert not check.spot_check(wrong(kernel, lambda f, a, b: f(a, b) + off)).ok
+    assert output_check.spot_check(wrong(kernel, lambda f, a, b: f(a, b))).ok
+    assert not output_check.spot_check(wrong(kernel, lambda f, a, b: f(a, b) + off)).ok
 
 
 @pytest.mark.parametrize(("name", "device"), PLACES)
@@ -397,9 +397,9 @@ def test_a_kernel_that_did_nothing_is_found_out(name, device):
     idle = replace(kernel, run=lambda: None)
     if name == "torch":
         with pytest.raises(AssertionError, match="has not run"):
-            check.spot_check(idle)
+            output_check.spot_check(idle)
     else:
-        assert not check.spot_check(idle).ok
+        assert not output_check.spot_check(idle).ok
 
 
 @pytest.mark.parametrize(("name", "device"), PLACES)

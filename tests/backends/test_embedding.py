@@ -8,7 +8,7 @@ from framework_table import (
     every_operation,
     gradients_of_rows_in_16_bits,
 )
-from judging import accepted
+from kernel_checks import accepted
 
 from deepbench_ops.backends.families import embedding as family
 from deepbench_ops.problems.embedding import Embedding

@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
-from frameworks import loaded, needed
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judging import agrees, distinguishes
+from installed_frameworks import loaded, needed
+from kernel_checks import agrees, distinguishes
 
-from deepbench_ops.backends import check
+from deepbench_ops.backends import output_check
 from deepbench_ops.backends.families import grouped_conv as family
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.problems import sizes
+from deepbench_ops.problems import size_checks
 from deepbench_ops.problems.grouped_conv import GroupedConv
 
 PASSES = GroupedConv.operations
@@ -39,10 +39,10 @@ def test_every_pass_passes_its_check_or_is_refused(name, device, operation, prec
     backend = loaded(name, device)
     if precision not in HAD[name, device].get(operation, ()):
         with pytest.raises(Unsupported):
-            check.check(backend, DEPTHWISE, precision, operation)
+            output_check.check(backend, DEPTHWISE, precision, operation)
         return
     try:
-        found = check.check(backend, DEPTHWISE, precision, operation)
+        found = output_check.check(backend, DEPTHWISE, precision, operation)
     except Unsupported as reason:
         assert ("torch", True) == (name, "adds up in 32 bits" in str(reason))
         pytest.skip(str(reason))
@@ -60,7 +60,7 @@ def test_groups_and_patches_are_computed_right(name, operation):
         kernel.synchronise()
         expected, allowed = kernel.reference.everywhere()
         assert np.all(np.abs(kernel.result() - expected) <= allowed)
-        assert check.spot_check(kernel).ok
+        assert output_check.spot_check(kernel).ok
 
 
 @pytest.mark.parametrize("operation", PASSES)
@@ -137,7 +137,7 @@ def test_pictures_have_no_gradient():
     """Nothing consumes the gradient of a network's own pictures."""
     patches = GroupedConv(1, 224, 224, 3, 32, 128, 4, 4, 0, 4)
     with pytest.raises(Unsupported, match="nothing consumes the gradient"):
-        check.check(loaded("torch"), patches, "float32", "backward_data")
+        output_check.check(loaded("torch"), patches, "float32", "backward_data")
 
 
 @pytest.mark.parametrize(
@@ -152,9 +152,9 @@ def test_impossible_groups_are_one_clear_line(given, reason):
     """Groups must divide the channels, be at least one, and the filter must fit."""
     text = dict.fromkeys(("groups", "w", "h", "c", "n", "k", "r", "s"), "8") | given
     with pytest.raises(DeepbenchError) as found:
-        sizes.problem(
+        size_checks.problem(
             "grouped_conv",
-            {name: sizes.size(name, value, GroupedConv) for name, value in text.items()},
+            {name: size_checks.size(name, value, GroupedConv) for name, value in text.items()},
         )
     assert reason in str(found.value)
     assert "\n" not in str(found.value)

@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
-from frameworks import loaded
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judging import agrees, distinguishes
+from installed_frameworks import loaded
+from kernel_checks import agrees, distinguishes
 
-from deepbench_ops.backends import check
+from deepbench_ops.backends import output_check
 from deepbench_ops.backends.families import grouped_gemm as family
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.problems import sizes
+from deepbench_ops.problems import size_checks
 from deepbench_ops.problems.grouped_gemm import SPLITS, GroupedGemm
 
 OPERATIONS = GroupedGemm.operations
@@ -46,7 +46,7 @@ def test_every_kernel_passes_its_check(name, device, precision, operation, split
     """All entries of a small problem are right, however rows are divided."""
     problem = GroupedGemm(128, 100, 768, 2048, split)
     built(name, device, PROBLEM, precision, operation)
-    found = check.check(loaded(name, device), problem, precision, operation)
+    found = output_check.check(loaded(name, device), problem, precision, operation)
     assert (True, True) == (found.ok, found.error <= found.tolerance)
 
 
@@ -63,7 +63,7 @@ def test_any_loads_are_computed_right(name, operation, groups, rows, n, k, split
         name, "cpu", GroupedGemm(groups, rows, 4 * n, 4 * k, split), "float32", operation, seed
     )
     assert within(kernel)
-    assert check.spot_check(kernel).ok
+    assert output_check.spot_check(kernel).ok
 
 
 @given(groups=st.integers(1, 300), rows=st.integers(1, 3000), split=st.sampled_from(SPLITS))
@@ -166,10 +166,10 @@ def test_impossible_groups_are_one_clear_line(given, reason):
     """Zero experts, more single rows than experts and unknown splits are refused."""
     text = {"groups": "8", "m": "8", "n": "64", "k": "64", "split": "balanced", **given}
     with pytest.raises(DeepbenchError) as found:
-        sizes.problem(
+        size_checks.problem(
             "grouped_gemm",
             {
-                name: value if name == "split" else sizes.size(name, value, GroupedGemm)
+                name: value if name == "split" else size_checks.size(name, value, GroupedGemm)
                 for name, value in text.items()
             },
         )

@@ -1,9 +1,9 @@
 """Backends name the library code that computes a kernel."""
 
 import pytest
-from frameworks import loaded
+from installed_frameworks import loaded
 
-from deepbench_ops.problems.ids import problem_of
+from deepbench_ops.problems.problem_ids import problem_of
 
 PRODUCT = "m35_n700_k2048_NN"
 

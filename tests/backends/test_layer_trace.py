@@ -3,7 +3,7 @@
 import pytest
 
 from deepbench_ops.backends import families
-from deepbench_ops.models.catalogue import NETWORKS
+from deepbench_ops.models.network_catalogue import NETWORKS
 from deepbench_ops.problems.model import Model
 
 torch = pytest.importorskip("torch")

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_runs import accepts, agrees_with_itself, built, judged, ran
 
-from deepbench_ops.backends import check
+from deepbench_ops.backends import output_check
 from deepbench_ops.backends.families import linear_layer as family
 from deepbench_ops.problems import find
 from deepbench_ops.problems.linear_layer import LinearLayer
@@ -36,7 +36,7 @@ def test_every_operation_is_right(name, device, precision, m, bias):
         assert (kernel is None) == (precision in lacking)
         if kernel is not None:
             assert judged(ran(kernel))
-            assert check.spot_check(kernel).ok
+            assert output_check.spot_check(kernel).ok
             both = operation == "backward_weight" and bias
             assert ["", family.BIAS_OUTPUT][: 1 + both] == list(kernel.outputs)
 

@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from frameworks import loaded, needed
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judging import accepted, agrees, distinguishes
+from installed_frameworks import loaded, needed
+from kernel_checks import accepted, agrees, distinguishes
 
-from deepbench_ops.backends import check
+from deepbench_ops.backends import output_check
 from deepbench_ops.backends.families import moe_layer as family
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.problems import sizes
+from deepbench_ops.problems import size_checks
 from deepbench_ops.problems.moe_layer import MATRICES, MoeLayer
 
 LACKING = {
@@ -50,9 +50,9 @@ def test_every_layer_passes_its_check_or_is_refused(name, device, precision, act
         reason = reason or "no relu2"
     if reason:
         with pytest.raises(Unsupported, match=reason):
-            check.check(backend, problem, precision, operation)
+            output_check.check(backend, problem, precision, operation)
         return
-    found = check.check(backend, problem, precision, operation)
+    found = output_check.check(backend, problem, precision, operation)
     assert (True, True) == (found.ok, found.error <= found.tolerance)
 
 
@@ -73,7 +73,7 @@ def test_any_choice_is_computed_right(name, operation, tokens, experts, top_k, s
     for output in kernel.outputs.values():
         expected, allowed = output.reference.everywhere()
         assert np.all(np.abs(output.result() - expected) <= allowed)
-    assert check.spot_check(kernel).ok
+    assert output_check.spot_check(kernel).ok
 
 
 @pytest.mark.parametrize("operation", MoeLayer.operations)
@@ -246,10 +246,10 @@ def test_impossible_layers_are_one_clear_line(given, reason):
     """Zero experts, a top-k above them and unknown activations are refused."""
     text = {"tokens": "4", "experts": "8", "hidden": "64", "intermediate": "64", "top_k": "2"}
     with pytest.raises(DeepbenchError) as found:
-        sizes.problem(
+        size_checks.problem(
             "moe_layer",
             {
-                name: value if name == "activation" else sizes.size(name, value, MoeLayer)
+                name: value if name == "activation" else size_checks.size(name, value, MoeLayer)
                 for name, value in {**text, **given}.items()
             },
         )

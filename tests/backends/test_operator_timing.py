@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from deepbench_ops.backends import check, families
+from deepbench_ops.backends import families, output_check
 from deepbench_ops.backends.families.model import MARGIN, memory_needed
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
 from deepbench_ops.errors import DeepbenchError, Unsupported
@@ -35,7 +35,7 @@ def apart(problem=MMOE, operation="forward_operations"):
 @pytest.mark.parametrize("name", ["mobilenet_v2", "lstm", "xlnet", "dlrm", "wide_deep"])
 def test_all_operations_of_a_step_are_found_and_can_be_repeated(name, operation):
     """The step that they make up, and nothing else, computes what float64 does."""
-    assert check.check(TorchBackend(), twin(name), "float32", operation).ok
+    assert output_check.check(TorchBackend(), twin(name), "float32", operation).ok
     assert "none" == apart(twin(name), operation).notes["not repeated alone"]
 
 
@@ -52,7 +52,7 @@ def test_an_operation_that_is_left_out_is_noticed(monkeypatch, operation):
 
         monkeypatch.setattr(operator_trace, "operations", some)
         with pytest.raises(DeepbenchError, match="which is not among its operations"):
-            check.check(TorchBackend(), twin("mmoe"), "float32", operation)
+            output_check.check(TorchBackend(), twin("mmoe"), "float32", operation)
 
 
 def test_an_operation_that_the_step_does_not_call_is_noticed():
@@ -69,11 +69,11 @@ def test_a_wrong_step_has_no_time_for_its_operations():
     """The whole step's output is judged after the clock has run, which itself leaves none."""
     kernel = apart()
     assert kernel.clock(1) > 0
-    assert check.verify_output(kernel, run=False).ok
+    assert output_check.verify_output(kernel, run=False).ok
     expected, allowed = kernel.reference.truth
     kernel.reference.__dict__["truth"] = expected * 2, allowed
     with pytest.raises(DeepbenchError, match="its operations computes a wrong result"):
-        check.verify_output(kernel, run=False)
+        output_check.verify_output(kernel, run=False)
 
 
 def test_each_is_timed_as_often_as_the_steps_call_it():

@@ -5,7 +5,7 @@ from math import prod
 
 import pytest
 
-from deepbench_ops.models.catalogue import NETWORKS
+from deepbench_ops.models.network_catalogue import NETWORKS
 from deepbench_ops.problems.model import Model
 
 torch = pytest.importorskip("torch")
@@ -14,7 +14,7 @@ from torch.nn import functional  # noqa: E402
 
 from deepbench_ops.backends.torch_backend import operator_trace, operator_work  # noqa: E402
 from deepbench_ops.backends.torch_backend.backend import TorchBackend  # noqa: E402
-from deepbench_ops.models.training import LOSSES  # noqa: E402
+from deepbench_ops.models.training_steps import LOSSES  # noqa: E402
 
 BATCH = 2
 COUNTED = {"gemm", "convolution", "attention", "recurrent"}
@@ -32,9 +32,9 @@ UNASKED = {
     "mmoe": BATCH * 2 * 499 * (8 * 4 + 2 * 8),
     "vit_b16": BATCH * 2 * 768 * 768 * 14 * 14,
 }
-"""What a step leaves out of three forward passes: the gradient of a first layer's input, which
-nobody asks for, in XLNet that of the distances in each layer, in the LSTM that of given vectors and
-of the states that its layers begin with. Other vectors that are looked up have one."""
+"""FLOPs that a step lacks to three forward passes: the gradient of a first layer's input, which is
+not needed, in XLNet that of the distances in each layer, in the LSTM that of given vectors and of
+the states that its layers begin with. Other vectors that are looked up have one."""
 
 
 TRAINED = [name for name, known in NETWORKS.items() if not known.untrained]
@@ -106,7 +106,7 @@ def test_a_twin_that_runs_has_the_flops_of_one_on_paper(name, operation):
 
 
 def test_attention_is_two_products_and_five_backward():
-    """The first of which makes the scores again; heads of different widths, lengths that differ."""
+    """The first one makes the scores again; heads of different widths, lengths that differ."""
     query, key = torch.rand(2, 3, 7, 8, requires_grad=True), torch.rand(2, 3, 5, 8)
     found = operator_trace.operations(
         lambda: functional.scaled_dot_product_attention(query, key, key).sum().backward()

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from frameworks import loaded
-from judging import accepted, agrees, verdict
+from installed_frameworks import loaded
+from kernel_checks import accepted, agrees, verdict
 
-from deepbench_ops.backends import check
+from deepbench_ops.backends import output_check
 from deepbench_ops.backends.families import optimizer_step as family
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.problems.ids import problem_of
 from deepbench_ops.problems.optimizer_step import OptimizerStep
+from deepbench_ops.problems.problem_ids import problem_of
 
 PROBLEMS = {name: OptimizerStep(name, 3, 17, 29) for name in ("sgd", "adamw", "muon")}
 
@@ -110,7 +110,7 @@ def test_many_calls_stay_finite_and_a_reset_goes_back(name, algorithm):
     for output in kernel.outputs.values():
         size = np.abs(output.result())
         assert 1e-3 < size.mean() < 100
-    assert check.spot_check(kernel).ok
+    assert output_check.spot_check(kernel).ok
 
 
 @pytest.mark.parametrize("algorithm", PROBLEMS)

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from frameworks import loaded, needed
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judging import agrees
+from installed_frameworks import loaded, needed
+from kernel_checks import agrees
 
-from deepbench_ops.backends import check
+from deepbench_ops.backends import output_check
 from deepbench_ops.backends.families import low_precision as formats
 from deepbench_ops.backends.families import quantisation as family
 from deepbench_ops.errors import Unsupported
@@ -29,9 +29,9 @@ def test_codes_and_scales_are_right_or_refused(name, device, precision, operatio
     backend = loaded(name, device)
     if name == "onnxruntime" and (operation != "forward" or not precision.endswith("_row")):
         with pytest.raises(Unsupported):
-            check.check(backend, PROBLEM, precision, operation)
+            output_check.check(backend, PROBLEM, precision, operation)
         return
-    found = check.check(backend, PROBLEM, precision, operation)
+    found = output_check.check(backend, PROBLEM, precision, operation)
     assert (True, True) == (found.ok, found.error <= found.tolerance)
 
 
@@ -49,7 +49,7 @@ def test_any_size_is_quantised_right(precision, m, blocks, seed, operation):
     for output in kernel.outputs.values():
         expected, allowed = output.reference.everywhere()
         assert np.all(np.abs(output.result() - expected) <= allowed)
-    assert check.spot_check(kernel).ok
+    assert output_check.spot_check(kernel).ok
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)

@@ -5,16 +5,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from frameworks import loaded, needed
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judging import agrees, distinguishes
+from installed_frameworks import loaded, needed
+from kernel_checks import agrees, distinguishes
 
-from deepbench_ops.backends import check
+from deepbench_ops.backends import output_check
 from deepbench_ops.backends.families import low_precision as formats
 from deepbench_ops.backends.families import quantised_linear as family
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.problems import sizes
+from deepbench_ops.problems import size_checks
 from deepbench_ops.problems.quantised_linear import QuantisedLinear
 
 PRECISIONS = QuantisedLinear.precisions
@@ -36,7 +36,7 @@ HAD = {
     },
     ("openvino", "cpu"): {"forward": ("float32_int4",)},
 }
-"""What each framework has, by operation."""
+"""Precisions of each framework, by operation."""
 
 CASES = [
     (*place, operation, precision)
@@ -61,10 +61,10 @@ def test_every_layer_passes_its_check_or_is_refused(name, device, operation, pre
     had = precision in HAD[name, device].get(operation, ())
     if not had:
         with pytest.raises(Unsupported):
-            check.check(backend, PROBLEM, precision, operation)
+            output_check.check(backend, PROBLEM, precision, operation)
         return
     try:
-        found = check.check(backend, PROBLEM, precision, operation)
+        found = output_check.check(backend, PROBLEM, precision, operation)
     except Unsupported as reason:
         if device == "cpu" and "VNNI" not in str(reason):
             raise
@@ -87,7 +87,7 @@ def test_any_size_is_computed_right(precision, m, n, k, group, seed):
     kernel.run()
     expected, allowed = kernel.reference.everywhere()
     assert np.all(np.abs(kernel.result() - expected) <= allowed)
-    assert check.spot_check(kernel).ok
+    assert output_check.spot_check(kernel).ok
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
@@ -264,9 +264,9 @@ def test_impossible_groups_are_one_clear_line(given, reason):
     """A group size must divide k, and be at least 1."""
     text = {"m": "1", "n": "64", **given}
     with pytest.raises(DeepbenchError) as found:
-        sizes.problem(
+        size_checks.problem(
             "quantised_linear",
-            {name: sizes.size(name, value, QuantisedLinear) for name, value in text.items()},
+            {name: size_checks.size(name, value, QuantisedLinear) for name, value in text.items()},
         )
     assert reason in str(found.value)
     assert "\n" not in str(found.value)

@@ -9,17 +9,17 @@ from itertools import product
 
 import numpy as np
 import pytest
-from frameworks import loaded, needed
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from installed_frameworks import loaded, needed
 
-from deepbench_ops.backends import check, families
+from deepbench_ops.backends import families, output_check
 from deepbench_ops.backends.families import rnn
 from deepbench_ops.backends.families.rnn_cells import FUSED_ORDER, ORDER
 from deepbench_ops.backends.families.rnn_fused import FusedBackward, FusedForward
 from deepbench_ops.backends.families.rnn_stepwise import WINDOW, StepwiseForward
 from deepbench_ops.backends.kernel import Output
-from deepbench_ops.backends.shared_cache import SharedCache
+from deepbench_ops.backends.run_cache import RunCache
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.rnn import GATES, Rnn
 from deepbench_ops.random_operands import ALIGNMENT, round_to
@@ -75,7 +75,7 @@ def test_every_kernel_passes_its_check(name, device, precision, operation, cell)
     backend = loaded(name, device)
     problem = Rnn(cell, 1760, 16, 50)
     built(backend, families.small(problem), precision, operation)
-    assert check.check(backend, problem, precision, operation).ok
+    assert output_check.check(backend, problem, precision, operation).ok
 
 
 @pytest.mark.parametrize(("name", "device", "precision", "operation"), CASES)
@@ -85,7 +85,7 @@ def test_any_shape_is_computed_right(name, device, precision, operation, problem
     """Both looks agree for all sizes, single units, sequences and steps included."""
     kernel = built(loaded(name, device), problem, precision, operation, seed=seed)
     assert worst(kernel) <= 1
-    assert check.spot_check(kernel).ok
+    assert output_check.spot_check(kernel).ok
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -97,7 +97,7 @@ def test_a_right_gradient_of_one_step_is_called_right(name, device, precision, o
     """Where slopes all but cancel and nothing else is in the sum, they err by what they are of."""
     for seed in range(30):
         kernel = built(loaded(name, device), Rnn(cell, 40, 1, 1), precision, operation, seed=seed)
-        assert check.spot_check(kernel).ok, seed
+        assert output_check.spot_check(kernel).ok, seed
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -106,7 +106,7 @@ def test_many_steps_pass_the_spot_check(name, device, precision, operation, cell
     """Entries are judged right where more steps lie before or after them than are followed."""
     problem = Rnn(cell, 48, 3, 2 * WINDOW + 40)
     kernel = built(loaded(name, device), problem, precision, operation)
-    assert check.spot_check(kernel, run=False).ok
+    assert output_check.spot_check(kernel, run=False).ok
     assert np.isfinite(kernel.result()).all()
 
 
@@ -232,7 +232,7 @@ def test_reference_at_some_entries_is_the_whole_reference(problem, operation):
     true[rnn.HIDDEN_STATES] = FusedForward(drawn).everywhere()[0]
     own = {name: reader(values) for name, values in true.items()}
     for name, judge in rnn.reference_from(problem, drawn, "float32", operation, own).items():
-        index = check._entries(judge.shape, 7, seed=1)
+        index = output_check._entries(judge.shape, 7, seed=1)
         exact = operation != "fused_backward"  # which is made in float32
         found = judge.at(index)[0]
         np.testing.assert_allclose(true[name][index], found, atol=1e-12 if exact else 1e-4)
@@ -456,15 +456,15 @@ def test_wrong_kernels_are_found_out(operation, cell, mistake, monkeypatch):
         def build(self, small, *_):
             return guised(small, self.mistake)
 
-    monkeypatch.setattr(check, "_passed", SharedCache("here"))
+    monkeypatch.setattr(output_check, "_passed", RunCache("here"))
     Wrong.mistake = ""
-    assert check.check(Wrong(), problem, "float32", operation).ok
-    assert check.spot_check(guised(problem, "")).ok
+    assert output_check.check(Wrong(), problem, "float32", operation).ok
+    assert output_check.spot_check(guised(problem, "")).ok
     Wrong.mistake = mistake
     with pytest.raises(DeepbenchError, match=f"{operation} {cell}_h37_n5_t5 computes a wrong"):
-        check.verify(Wrong(), problem, "float32", operation)
+        output_check.verify(Wrong(), problem, "float32", operation)
     with pytest.raises(DeepbenchError, match=f"{problem.id} computes a wrong"):
-        check.verify_output(guised(problem, mistake))
+        output_check.verify_output(guised(problem, mistake))
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -481,7 +481,7 @@ def test_tf32_may_round_what_it_multiplies(operation, rounding, cell):
         judge = reference_of(drawn, operation)[""]
         kernel = guise(drawn, replace(kernel, reference=judge), rounding)
         assert 0.02 < worst(kernel) <= 1
-        assert check.spot_check(kernel).ok
+        assert output_check.spot_check(kernel).ok
 
 
 def reference_of(drawn, operation):
@@ -520,9 +520,9 @@ def test_a_layer_with_other_weights_is_found_out(operation, cell, mistake, monke
 
     monkeypatch.setattr(rnn_fused, "_layer", wrong)
     backend, problem = loaded("torch"), Rnn(cell, 64, 6, 9)
-    assert not check.check(backend, problem, "float32", operation).ok
+    assert not output_check.check(backend, problem, "float32", operation).ok
     kernel = backend.build(problem, "float32", operation)
-    assert not check.spot_check(kernel).ok
+    assert not output_check.spot_check(kernel).ok
 
 
 @pytest.mark.parametrize(
@@ -635,9 +635,9 @@ def test_a_fused_layer_is_made_without_sympy():
     text = """
 import sys
 from deepbench_ops import problems
-from deepbench_ops.backends import check, load
+from deepbench_ops.backends import output_check, load
 problem = problems.load("rnn")[0]
-assert check.check(load("torch", "cpu"), problem, "float32", "fused_forward").ok
+assert output_check.check(load("torch", "cpu"), problem, "float32", "fused_forward").ok
 assert "sympy" not in sys.modules
 """
     assert 0 == subprocess.run([sys.executable, "-c", text]).returncode

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from deepbench_ops.backends import check, families
-from deepbench_ops.backends.base import Backend
+from deepbench_ops.backends import families, output_check
+from deepbench_ops.backends.backend_interface import Backend
 from deepbench_ops.backends.kernel import Kernel, Output
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import Gemm
@@ -85,8 +85,8 @@ def truth(monkeypatch):
 def test_all_right_outputs_pass(truth):
     made = kernel(np.ones((3, 4)), np.ones((4, 5)))
 
-    assert check.check(Gradients(made), Gemm(3, 5, 4), "float32").ok
-    assert check.spot_check(made).ok
+    assert output_check.check(Gradients(made), Gemm(3, 5, 4), "float32").ok
+    assert output_check.spot_check(made).ok
 
 
 @pytest.mark.parametrize("name", ["", "gradient of B"])
@@ -96,8 +96,8 @@ def test_one_wrong_output_is_wrong_and_named(truth, name):
     values[name][0, 0] = np.nan
     made = kernel(*values.values())
 
-    found = check.check(Gradients(made), Gemm(3, 5, 4), "float32")
-    after = check.spot_check(made)
+    found = output_check.check(Gradients(made), Gemm(3, 5, 4), "float32")
+    after = output_check.spot_check(made)
 
     assert [(False, name, (0, 0))] * 2 == [(c.ok, c.output, c.entry) for c in (found, after)]
 
@@ -106,14 +106,14 @@ def test_a_wrong_further_output_is_not_timed():
     made = kernel(np.ones((3, 4)), np.zeros((4, 5)))
 
     with pytest.raises(DeepbenchError, match="of gradient of B is off by 1 where 1e-06 is allowed"):
-        check.verify_output(made)
+        output_check.verify_output(made)
 
 
 def test_a_smaller_share_of_a_larger_tolerance_is_not_the_worst():
     made = kernel(np.ones((3, 4)) + 5e-7, np.ones((4, 5)))
     loose = replace(made, further={"gradient of B": output(np.ones((4, 5)), np.ones((4, 5)))})
 
-    assert "" == check.spot_check(loose).output
+    assert "" == output_check.spot_check(loose).output
 
 
 @dataclass
@@ -131,9 +131,9 @@ class CountedTerms(Exactly):
 @pytest.mark.parametrize(
     ("terms", "entries"),
     [
-        (1, check.ENTRIES),
-        (check.SPOT_CHECK_TERMS // 20, 20),
-        (check.SPOT_CHECK_TERMS * 1000, check.FEWEST_ENTRIES),
+        (1, output_check.ENTRIES),
+        (output_check.SPOT_CHECK_TERMS // 20, 20),
+        (output_check.SPOT_CHECK_TERMS * 1000, output_check.FEWEST_ENTRIES),
     ],
 )
 def test_fewer_entries_are_compared_where_the_reference_takes_long_for_each(terms, entries):
@@ -141,5 +141,5 @@ def test_fewer_entries_are_compared_where_the_reference_takes_long_for_each(term
     made = kernel(np.ones((3, 4)), np.ones((4, 5)))
     reference = CountedTerms(np.ones((3, 4)), terms)
 
-    assert check.spot_check(replace(made, reference=reference)).ok
+    assert output_check.spot_check(replace(made, reference=reference)).ok
     assert entries + 4 == reference.asked

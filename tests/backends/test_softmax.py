@@ -5,7 +5,7 @@ import pytest
 from framework_table import check_of_every_kernel, entries_agree, every_operation
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judging import accepted
+from kernel_checks import accepted
 
 from deepbench_ops.backends import families
 from deepbench_ops.backends.families import softmax as family

@@ -9,16 +9,16 @@ from itertools import product
 
 import numpy as np
 import pytest
-from frameworks import loaded
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from installed_frameworks import loaded
 
 from deepbench_ops import problems
-from deepbench_ops.backends import check, families
+from deepbench_ops.backends import families, output_check
 from deepbench_ops.backends.families import sparse_gemm as family
 from deepbench_ops.backends.families.sparse_gemm import Csr, concatenated, inputs
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
-from deepbench_ops.backends.shared_cache import SharedCache
+from deepbench_ops.backends.run_cache import RunCache
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.precision import PRECISIONS
 from deepbench_ops.problems.sparse_gemm import SparseGemm
@@ -65,7 +65,7 @@ def judged(kernel):
 def test_every_kernel_passes_its_check(name, device, precision, operation, n):
     """Every entry of a small problem is within what the precision allows."""
     problem = SparseGemm(m=7680, n=n, k=2560, sparsity=0.95)
-    found = check.check(loaded(name, device), problem, precision, operation)
+    found = output_check.check(loaded(name, device), problem, precision, operation)
     assert (True, True) == (found.ok, found.error <= found.tolerance)
 
 
@@ -87,7 +87,7 @@ def test_any_shape_is_computed_right(
         assert ("torch", "forward", True) == (name, operation, problem.a_transposed)
         return
     assert judged(ran(kernel))
-    assert check.spot_check(kernel).ok
+    assert output_check.spot_check(kernel).ok
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
@@ -215,17 +215,17 @@ class Wrong(NumpyBackend):
 @pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
 def test_wrong_products_are_found_out(monkeypatch, mistake, operation):
     """Each mistake fails both looks, while the right operation in the same guise passes."""
-    monkeypatch.setattr(check, "_passed", SharedCache("here"))
+    monkeypatch.setattr(output_check, "_passed", RunCache("here"))
     small = SparseGemm(53, 53, 53, sparsity=0.9)
     large = SparseGemm(300, 300, 300, sparsity=0.95)
     monkeypatch.setattr(Wrong, "compute", staticmethod(lambda a, b, c: a @ b), raising=False)
-    assert check.check(Wrong(), small, "float32", operation).ok
-    assert check.spot_check(Wrong().build(large, "float32", operation)).ok
+    assert output_check.check(Wrong(), small, "float32", operation).ok
+    assert output_check.spot_check(Wrong().build(large, "float32", operation)).ok
     monkeypatch.setattr(Wrong, "compute", staticmethod(mistake))
-    assert not check.check(Wrong(), small, "float32", operation).ok
-    assert not check.spot_check(Wrong().build(large, "float32", operation)).ok
+    assert not output_check.check(Wrong(), small, "float32", operation).ok
+    assert not output_check.spot_check(Wrong().build(large, "float32", operation)).ok
     with pytest.raises(DeepbenchError, match=r"_NN_sparsity0\.9 computes a wrong result"):
-        check.verify(Wrong(), small, "float32", operation)
+        output_check.verify(Wrong(), small, "float32", operation)
 
 
 @pytest.mark.parametrize("precision", ["bfloat16", "float16"])
@@ -234,8 +234,8 @@ def test_sums_in_16_bits_are_found_out(precision):
     backend = loaded("torch")
     problem = SparseGemm(50, 40, 2560, sparsity=0.95)
     kernel = backend.build(problem, precision)
-    assert check.spot_check(wrong(kernel, lambda a, b, c: rounded(a @ b, precision))).ok
-    assert not check.spot_check(wrong(kernel, lambda a, b, c: summed_in_bfloat16(a, b))).ok
+    assert output_check.spot_check(wrong(kernel, lambda a, b, c: rounded(a @ b, precision))).ok
+    assert not output_check.spot_check(wrong(kernel, lambda a, b, c: summed_in_bfloat16(a, b))).ok
 
 
 def swapped(a):
@@ -277,9 +277,9 @@ def test_wrong_conversions_are_found_out(mistake):
             return replace(kernel, result=lambda: values, peek=lambda index: values[index])
 
     problem = SparseGemm(53, 1, 53, sparsity=0.9)
-    assert check.check(Converting(), problem, "float32", "conversion").ok
+    assert output_check.check(Converting(), problem, "float32", "conversion").ok
     Converting.convert = staticmethod(mistake)
-    assert not check.check(Converting(), problem, "float32", "conversion").ok
+    assert not output_check.check(Converting(), problem, "float32", "conversion").ok
 
 
 @pytest.mark.parametrize(("name", "precision"), LACKING)
@@ -482,7 +482,7 @@ def test_reference_at_some_entries_is_the_whole_reference(
     """Judging a few entries applies the same values and tolerances as judging all."""
     problem = SparseGemm(m, n, k, turned, sparsity=sparsity)
     judge = family.reference(problem, inputs(problem, precision), precision, operation)
-    index = check._entries(judge.shape, 5, seed=1)
+    index = output_check._entries(judge.shape, 5, seed=1)
     for whole, some in zip(judge.everywhere(), judge.at(index), strict=True):
         np.testing.assert_allclose(whole[index], some, rtol=1e-9, atol=1e-12)
 

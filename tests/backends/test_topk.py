@@ -5,11 +5,11 @@ import pytest
 from framework_table import check_of_every_kernel, entries_agree, every_operation
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judging import accepted
+from kernel_checks import accepted
 
 from deepbench_ops.backends.families import topk as family
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.problems.ids import problem_of
+from deepbench_ops.problems.problem_ids import problem_of
 from deepbench_ops.problems.topk import TopK
 
 PROBLEM = TopK(37, 131, 9)

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 from command import COMMAND, deepbench
-from processes import MARK, eventually_gone, living
+from processes import MARK, eventually_gone, marked_pids
 
 from deepbench_ops.distributed import collective_options
 from deepbench_ops.errors import DeepbenchError
@@ -102,7 +102,7 @@ def test_an_interrupted_command_leaves_no_process(how, monkeypatch):
             if line.startswith("problem"):
                 break
         time.sleep(1)
-        assert len(living(mark)) > 2
+        assert len(marked_pids(mark)) > 2
         running.send_signal(how)
         running.communicate(timeout=30)
     finally:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
-from frameworks import loaded
+from installed_frameworks import loaded
 
 from deepbench_ops.cli import cli
 from deepbench_ops.errors import DeepbenchError
@@ -25,7 +25,7 @@ def test_a_cell_is_yes_or_the_number_of_a_reason():
 
 
 def test_backward_data_counts_although_a_first_layer_has_none():
-    """What one kind of problem refuses is had where another kind has it."""
+    """An operation that one kind of problem refuses counts where another kind has it."""
     lines = printed("--framework", "numpy", "--family", "conv").splitlines()
     assert "yes" == next(line.split()[3] for line in lines if "backward_data" in line)
 

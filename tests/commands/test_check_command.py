@@ -13,10 +13,10 @@ import pytest
 from command import deepbench
 
 from deepbench_ops import backends, problems
-from deepbench_ops.backends import check_table, families
-from deepbench_ops.backends.check import Check
+from deepbench_ops.backends import backend_check_table, families
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
-from deepbench_ops.distributed import check_table as between_ranks
+from deepbench_ops.backends.output_check import Check
+from deepbench_ops.distributed import collective_check_table as between_ranks
 from deepbench_ops.distributed.prepared_ranks import TRANSPORTS
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.gemm import Gemm
@@ -106,7 +106,8 @@ def test_a_kernel_that_raises_is_wrong_and_the_rest_is_still_checked(monkeypatch
     faulty = type("Faulty", (NumpyBackend,), {"build": build})
     monkeypatch.setattr(backends, "load", lambda *_: faulty())
     found = {
-        row.precision: row for row in check_table.rows(["numpy"], ["cpu"], ["gemm"], PRECISIONS)
+        row.precision: row
+        for row in backend_check_table.rows(["numpy"], ["cpu"], ["gemm"], PRECISIONS)
     }
     assert ("wrong", "ok") == (found["float32"].verdict, found["int8"].verdict)
     assert found["float32"].reason.endswith("_NN raises RuntimeError: out of luck")
@@ -157,7 +158,7 @@ def test_a_framework_that_is_not_installed_is_skipped(monkeypatch):
         return NumpyBackend(device)
 
     monkeypatch.setattr(backends, "load", load)
-    found = list(check_table.rows(["torch", "numpy"], ["cpu"], ["gemm"], ["float32"]))
+    found = list(backend_check_table.rows(["torch", "numpy"], ["cpu"], ["gemm"], ["float32"]))
     assert [("skipped", "torch is not installed"), ("ok", "")] == [
         (row.verdict, row.reason) for row in found
     ]
@@ -173,7 +174,7 @@ def test_kinds_that_are_skipped_are_counted(monkeypatch):
 
     partial = type("Partial", (NumpyBackend,), {"build": build})
     monkeypatch.setattr(backends, "load", lambda *_: partial())
-    (row,) = check_table.rows(["numpy"], ["cpu"], ["gemm"], ["float32"])
+    (row,) = backend_check_table.rows(["numpy"], ["cpu"], ["gemm"], ["float32"])
     kinds = len(families.kinds("gemm"))
     expected = ("ok", kinds - 3, f"3 of {kinds} kinds: B cannot be turned")
     assert expected == (row.verdict, row.compared, row.reason)
@@ -187,7 +188,7 @@ def test_of_several_reasons_the_usual_one_is_told(monkeypatch):
 
     lacking = type("Lacking", (NumpyBackend,), {"build": build})
     monkeypatch.setattr(backends, "load", lambda *_: lacking())
-    (row,) = check_table.rows(["numpy"], ["cpu"], ["gemm"], ["float32"])
+    (row,) = backend_check_table.rows(["numpy"], ["cpu"], ["gemm"], ["float32"])
     assert ("skipped", "no products") == (row.verdict, row.reason)
 
 
@@ -260,7 +261,7 @@ def test_each_layout_that_a_family_has_is_checked():
 
 @pytest.mark.parametrize("layout", ["published", "channels_last"])
 def test_kernels_are_checked_in_the_layout_of_their_row(layout, monkeypatch):
-    """What a row says of the layout is what its kernels were made with."""
+    """The layout in a row is that of its kernels."""
     made = []
 
     def build(self, problem, *what):
@@ -270,7 +271,9 @@ def test_kernels_are_checked_in_the_layout_of_their_row(layout, monkeypatch):
     watched = type("Watched", (NumpyBackend,), {"build": build})
     monkeypatch.setattr(backends, "load", lambda *_: watched())
     rows = list(
-        check_table.rows(["numpy"], ["cpu"], ["conv"], ["float32"], kinds=1, layouts=[layout])
+        backend_check_table.rows(
+            ["numpy"], ["cpu"], ["conv"], ["float32"], kinds=1, layouts=[layout]
+        )
     )
     assert {layout} == set(made) == {row.layout for row in rows}
 
@@ -345,7 +348,7 @@ def test_a_family_with_kernels_appears_by_itself(monkeypatch):
         raise Unsupported("not yet")
 
     monkeypatch.setattr(NumpyBackend, "builder", {"sparse_gemm": build}.get)
-    found = list(check_table.rows(["numpy"], ["cpu"], FAMILIES, ["float32"]))
+    found = list(backend_check_table.rows(["numpy"], ["cpu"], FAMILIES, ["float32"]))
     reasons = {row.family: row.reason for row in found}
     none = {family: f"the numpy backend has no {family} kernels" for family in FAMILIES}
     assert {**none, "sparse_gemm": "not yet"} == reasons

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("click", reason="the command needs the `track` extra")
 pytest.importorskip("asv", reason="releases are installed by asv's means")
 
-from deepbench_ops.backends.check_table import CheckResult
+from deepbench_ops.backends.backend_check_table import CheckResult
 from deepbench_ops.commands.check import print_csv, print_table
 from deepbench_ops.distributed.check_process import Selection
 from deepbench_ops.releases import environment_install, worker_launch

@@ -12,7 +12,7 @@ import known_workers
 import pytest
 from command import deepbench
 from known_workers import TASK, TIMES, launch_of
-from processes import living
+from processes import marked_pids
 
 from deepbench_ops import project
 from deepbench_ops.analysis import history_stores, new_release_block, points
@@ -26,13 +26,13 @@ from deepbench_ops.asv_adapter import (
 from deepbench_ops.asv_adapter.filing_target import FilingTarget
 from deepbench_ops.asv_adapter.history_join import Joining
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import core_latency, ensemble, ensemble_record, threads, worker_turns
-from deepbench_ops.measure.ensemble_round import Round
-from deepbench_ops.measure.ensemble_store import EnsembleStore
+from deepbench_ops.measure import core_latency, ensemble, kernel_round_json, threads, worker_turns
+from deepbench_ops.measure.kernel_round import Round
 from deepbench_ops.measure.nominal_readings import NominalReadings
+from deepbench_ops.measure.round_store import RoundStore
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import table_location, worker_launch
-from deepbench_ops.storage import atomic, ensemble_rounds, measurements
+from deepbench_ops.storage import atomic_write, ensemble_round_files, measurement_files
 
 
 @pytest.fixture
@@ -67,7 +67,9 @@ def filed(target: FilingTarget) -> dict[str, points.Point]:
 
 def rounds_of(target: FilingTarget) -> list[Round]:
     """Return the filed rounds of the kernel."""
-    return ensemble_record.load(ensemble_rounds.path_of(target.folder, "numpy")).get(TASK, [])
+    return kernel_round_json.load(ensemble_round_files.path_of(target.folder, "numpy")).get(
+        TASK, []
+    )
 
 
 def test_a_result_of_each_release_is_filed(target):
@@ -120,7 +122,7 @@ def test_rounds_of_one_state_are_filed(target, monkeypatch):
         assert (5, ("near",)) == (point.ensemble.rounds, point.ensemble.states)
         assert pytest.approx(TIMES[name] * 2, rel=0.01) == point.seconds  # nominal near is 4e-3
     for path in result_files.paths(target.folder):
-        for record in measurements.load(measurements.file_of(path))[1]:
+        for record in measurement_files.load(measurement_files.file_of(path))[1]:
             assert [200.0, 210.0] == record["core_latencies"]
 
 
@@ -142,7 +144,7 @@ def test_every_set_that_lists_the_problem_has_the_point(target):
     """The kernel is measured once, and is a benchmark in two sets."""
     history()
     (path, *_) = result_files.paths(target.folder)
-    names = {one.name for one in private_result_fields.each(result_files.whole(path))}
+    names = {one.name for one in private_result_fields.each(result_files.undamaged(path))}
     assert {f"gemm.Inference{kind}.kernel_forward" for kind in ("Server", "Device")} == names
 
 
@@ -150,13 +152,13 @@ def test_old_records_of_the_kernel_are_replaced_and_others_stay(target):
     """A point measured on its own, of this kernel and of another one."""
     history()
     path = next(p for p in result_files.paths(target.folder) if "009d7279" in p.name)
-    records = measurements.file_of(path)
-    facts, stored = measurements.load(records)
+    records = measurement_files.file_of(path)
+    facts, stored = measurement_files.load(records)
     plain = {name: value for name, value in stored[0].items() if name != "ensemble"}
     other = {**plain, "params": ["m1760_n128_k1760_NN", "float32"]}
-    measurements.write(records, facts, [plain, other])
+    measurement_files.write(records, facts, [plain, other])
     history("--within", "0.0001%", rounds=6)
-    _, after = measurements.load(records)
+    _, after = measurement_files.load(records)
     assert other in after
     assert plain not in after
     assert [6, 6] == [one["ensemble"]["rounds"] for one in after if "ensemble" in one]
@@ -194,7 +196,7 @@ def test_a_release_without_the_kernel_is_a_skip(target, monkeypatch):
     texts = [
         one["skipped"]
         for path in result_files.paths(target.folder)
-        for one in measurements.load(measurements.file_of(path))[1]
+        for one in measurement_files.load(measurement_files.file_of(path))[1]
         if "skipped" in one
     ]
     assert ["no such operation"] * 2 == texts
@@ -209,7 +211,7 @@ def test_a_worker_that_is_lost_leaves_the_others(target, monkeypatch, mark, how)
     assert 0 == status
     assert "left out: numpy-2.2.5, gemm forward: " in err
     assert set(TIMES) - {"numpy-2.2.5"} == set(filed(target))
-    assert [] == living(mark)
+    assert [] == marked_pids(mark)
 
 
 def test_ctrl_c_files_what_is_measured(target, monkeypatch, mark):
@@ -228,21 +230,21 @@ def test_ctrl_c_files_what_is_measured(target, monkeypatch, mark):
     assert "numpy.jsonl.gz keeps all rounds: the same command goes on" in err
     assert 4 == len(rounds_of(target))
     assert 4 == filed(target)["numpy-2.2.4"].ensemble.rounds
-    assert [] == living(mark)
+    assert [] == marked_pids(mark)
     history(rounds=6)
     assert [0, 1, 2, 3, 4, 4, 5] == begun
 
 
 def test_ctrl_c_while_results_are_filed_loses_nothing(target, monkeypatch):
     """After the last round, and again while the interrupted command files: the journal stays."""
-    forget, interruptions = EnsembleStore.forget, [KeyboardInterrupt] * 2
+    forget, interruptions = RoundStore.forget, [KeyboardInterrupt] * 2
 
     def interrupted(store):
         if interruptions:
             raise interruptions.pop()
         forget(store)
 
-    monkeypatch.setattr(EnsembleStore, "forget", interrupted)
+    monkeypatch.setattr(RoundStore, "forget", interrupted)
     journal = target.results.parent / "history" / "numpy.jsonl"
     for _ in range(2):
         status, out, err = history()
@@ -273,7 +275,7 @@ def test_what_cannot_be_filed_stays_in_the_journal(target, monkeypatch, broken):
     journal = target.results.parent / "history" / "numpy.jsonl"
     assert str(journal) in err.splitlines()[-1]
     assert [] == rounds_of(target)
-    assert [] == list(target.folder.rglob(f"*{atomic.SUFFIX}"))
+    assert [] == list(target.folder.rglob(f"*{atomic_write.SUFFIX}"))
     if broken == "disk":
         monkeypatch.setattr(ensemble_filing.result_files, "write", write)
     else:
@@ -307,7 +309,9 @@ def test_the_yardstick_may_be_missing(target, monkeypatch):
     assert 0 == status
     assert pytest.approx(1.5e-3, rel=0.01) == filed(target)["numpy-2.2.6"].seconds
     path = result_files.paths(target.folder)[0]
-    assert not measurements.load(measurements.file_of(path))[1][0]["ensemble"]["calibrated"]
+    assert not measurement_files.load(measurement_files.file_of(path))[1][0]["ensemble"][
+        "calibrated"
+    ]
     assert "left out: yardstick" in err
 
 
@@ -389,8 +393,8 @@ def test_frameworks_are_measured_in_the_same_rounds(two_frameworks):
     assert 0 == status
     assert "numpy-" in out
     assert "1.25" in out
-    path = ensemble_rounds.path_of(two_frameworks.folder, ensemble_rounds.SEVERAL)
-    (rounds,) = ensemble_record.load(path).values()
+    path = ensemble_round_files.path_of(two_frameworks.folder, ensemble_round_files.SEVERAL)
+    (rounds,) = kernel_round_json.load(path).values()
     assert 5 == len(rounds)
     where = ("--machine", "m", "--results", str(two_frameworks.results))
     asked = ("--selection", "inference-server", "--format", "json")

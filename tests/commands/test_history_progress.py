@@ -2,17 +2,17 @@
 
 import pytest
 
-from deepbench_ops.analysis.ensembles import Goal
-from deepbench_ops.commands.history_progress import Progress
-from deepbench_ops.measure.task import Task
+from deepbench_ops.analysis.ensemble_verdicts import Goal
+from deepbench_ops.commands.history_progress import HistoryProgress
+from deepbench_ops.measure.kernel_task import KernelTask
 
-TASKS = [Task("gemm", f"m{m}_n1_k1_NN", "float32") for m in (1, 2, 3)]
+TASKS = [KernelTask("gemm", f"m{m}_n1_k1_NN", "float32") for m in (1, 2, 3)]
 
 
 def said(seconds_each: float, budget: float, rounds: int = 2, open_after: int = 3):
     """Return the lines, and how often results are filed, of rounds whose kernels take so long."""
     now, lines, filed = [0.0], [], []
-    progress = Progress(
+    progress = HistoryProgress(
         3, Goal(0.01, 40, budget), lambda: filed.append(1), lines.append, lambda: now[0]
     )
     for number in range(rounds):

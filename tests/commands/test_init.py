@@ -11,7 +11,7 @@ from command import COMMAND, deepbench
 from full_disk import mounted
 
 from deepbench_ops import __version__, new_project, project
-from deepbench_ops.asv_adapter import config
+from deepbench_ops.asv_adapter import configuration_check
 from deepbench_ops.releases import release_table
 
 pytest.importorskip("click", reason="the command needs the `track` extra")
@@ -53,7 +53,7 @@ def test_a_new_folder_is_a_project_folder(tmp_path):
     status, out, err = deepbench("init", str(folder))
     assert (0, "") == (status, err)
     assert folder == project.find(folder / "results")
-    assert "releases.csv" == config.load(folder / project.CONFIGURATION)["repo"]
+    assert "releases.csv" == configuration_check.load(folder / project.CONFIGURATION)["repo"]
     assert release_table.TABLE.read_text() == (folder / "releases.csv").read_text()
     suite = Path("benchmarks", "__init__.py")
     assert (ROOT / suite).read_text() == (folder / suite).read_text()

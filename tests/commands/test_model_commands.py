@@ -10,14 +10,14 @@ from importlib.metadata import PackageNotFoundError
 
 import pytest
 from click.testing import CliRunner
-from points import point
+from example_points import point
 
 from deepbench_ops.analysis import points
-from deepbench_ops.analysis.nearest_run import PublishedConditions, nearest
-from deepbench_ops.analysis.published_figures import TABLES, load
+from deepbench_ops.analysis.nearest_model_run import PublishedConditions, nearest
+from deepbench_ops.analysis.published_model_figures import TABLES, load
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.cli import cli
-from deepbench_ops.distributed.training.request import TrainingRequest, parsed
+from deepbench_ops.distributed.training.training_request import TrainingRequest, parsed
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.measure import threads
 from deepbench_ops.problems import find
@@ -86,7 +86,7 @@ HERE = ["--results", "results", "--machine", "epyc-7003-2core"]
 
 
 def cells(name):
-    """What the committed results of a machine of two cores put into a table, by figure."""
+    """Cells of a table from the committed results of a machine of two cores, by figure."""
     said = deepbench("table", name, *HERE, "--format", "json")
     assert said.exit_code == 0, said.output
     return [(row, row["here"]["epyc-7003-2core"]) for row in json.loads(said.output)]
@@ -438,7 +438,7 @@ def test_without_torch_nothing_scales(monkeypatch):
     def missing(name):
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr("deepbench_ops.commands.whole_model.version", missing)
+    monkeypatch.setattr("deepbench_ops.commands.whole_model_setup.version", missing)
     said = deepbench("scaling", "mmoe", "--batch", 8)
     assert isinstance(said.exception, DeepbenchError)
     assert "'make models' installs it" in str(said.exception)
@@ -455,10 +455,12 @@ def test_a_request_survives_the_command_line():
 def test_two_ranks_train_as_one_would_whether_tables_are_copied_or_split():
     """The loss of the second step tells whether the gradients of the first were shared."""
     pytest.importorskip("torch")
-    from deepbench_ops.distributed.training import launch
+    from deepbench_ops.distributed.training import training_launch
 
     copied, split = (
-        launch.steps(TrainingRequest("wide_deep", 16, seconds=0.01, split=split, whole=False), 2)
+        training_launch.steps(
+            TrainingRequest("wide_deep", 16, seconds=0.01, split=split, whole=False), 2
+        )
         for split in (False, True)
     )
     assert copied["losses"] == pytest.approx(split["losses"], rel=1e-5)
@@ -466,11 +468,11 @@ def test_two_ranks_train_as_one_would_whether_tables_are_copied_or_split():
 
 
 def test_scaling_counts_the_items_of_all_ranks(monkeypatch):
-    from deepbench_ops.distributed.training import launch
+    from deepbench_ops.distributed.training import training_launch
 
     taken = {1: [2.0, 1.0, 3.0], 2: [2.5]}
     monkeypatch.setenv("DEEPBENCH_THREADS", "2")
-    monkeypatch.setattr(launch, "steps", lambda request, ranks: {"seconds": taken[ranks]})
+    monkeypatch.setattr(training_launch, "steps", lambda request, ranks: {"seconds": taken[ranks]})
     said = deepbench("scaling", "mmoe", "--batch", 64, "--ranks", "1,2", "--format", "json")
     assert said.exit_code == 0, said.output
     one, two = json.loads(said.output)
@@ -480,10 +482,12 @@ def test_scaling_counts_the_items_of_all_ranks(monkeypatch):
 
 
 def test_the_fewest_ranks_come_first_and_are_what_efficiency_is_against(monkeypatch):
-    from deepbench_ops.distributed.training import launch
+    from deepbench_ops.distributed.training import training_launch
 
     monkeypatch.setenv("DEEPBENCH_THREADS", "4")
-    monkeypatch.setattr(launch, "steps", lambda request, ranks: {"seconds": [float(ranks)]})
+    monkeypatch.setattr(
+        training_launch, "steps", lambda request, ranks: {"seconds": [float(ranks)]}
+    )
     said = deepbench("scaling", "mmoe", "--ranks", "4,2,4")
     assert "efficiency against 2 ranks" in said.output
     assert ["2", "4"] == [line.split()[0] for line in said.output.splitlines()[2:]]
@@ -491,12 +495,12 @@ def test_the_fewest_ranks_come_first_and_are_what_efficiency_is_against(monkeypa
 
 def test_ranks_that_do_not_fit_together_are_refused_before_any_starts(monkeypatch):
     """Though one alone would fit, which is asked for first."""
-    from deepbench_ops.distributed.training import launch, rank_memory
+    from deepbench_ops.distributed.training import rank_memory, training_launch
 
     one = rank_memory.of_rank(TrainingRequest("bert_128", 8), 1)
     monkeypatch.setenv("DEEPBENCH_THREADS", "2")
     monkeypatch.setattr(rank_memory.free_memory, "available", lambda: 1.5 * one)
-    monkeypatch.setattr(launch, "steps", lambda request, ranks: pytest.fail("started"))
+    monkeypatch.setattr(training_launch, "steps", lambda request, ranks: pytest.fail("started"))
     said = deepbench("scaling", "bert_128", "--batch", 8, "--ranks", "1,2")
     assert isinstance(said.exception, DeepbenchError)
     told = f"2 ranks of bert_128 with 8 items each need about {2 * one:.3g} bytes of memory"
@@ -514,7 +518,7 @@ def test_ranks_that_split_their_tables_need_less_each_the_more_they_are():
 @pytest.mark.slow
 def test_ranks_that_fail_end_the_run_with_what_they_said():
     pytest.importorskip("torch")
-    from deepbench_ops.distributed.training import launch
+    from deepbench_ops.distributed.training import training_launch
 
     with pytest.raises(DeepbenchError, match="2 ranks of mmoe failed"):
-        launch.steps(TrainingRequest("mmoe", 8, device="cuda"), 2)
+        training_launch.steps(TrainingRequest("mmoe", 8, device="cuda"), 2)

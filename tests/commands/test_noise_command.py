@@ -6,13 +6,13 @@ import sys
 
 import numpy as np
 import pytest
-import shared_rounds
+import simulated_rounds
 from click.testing import CliRunner
 
 pytest.importorskip("asv", reason="releases are installed by asv's means")
 from deepbench_ops.commands.noise import noise
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.machine import advice
+from deepbench_ops.machine import noise_advice
 from deepbench_ops.measure import blas_cost, core_latency, ensemble
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import worker_launch
@@ -21,8 +21,8 @@ CALM = {"governor": "performance", "boost": "0", "smt": "0"}
 
 
 def test_a_calm_machine_gets_no_advice():
-    assert [] == advice.advice(CALM, 0.1, 0.0)
-    assert [] == advice.advice(CALM, 0.1, None)
+    assert [] == noise_advice.advice(CALM, 0.1, 0.0)
+    assert [] == noise_advice.advice(CALM, 0.1, None)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_a_calm_machine_gets_no_advice():
 )
 def test_every_fault_has_its_line(changed, load, stolen, word):
     """One line each, naming what was found."""
-    (line,) = advice.advice({**CALM, **changed}, load, stolen)
+    (line,) = noise_advice.advice({**CALM, **changed}, load, stolen)
     assert word in line
 
 
@@ -46,11 +46,11 @@ def test_stolen_time_is_read_from_the_kernel(tmp_path):
     """Steal is the eighth figure; guests are counted in the first already."""
     stat = tmp_path / "stat"
     stat.write_text("cpu  100 0 50 800 10 0 5 35 20 0\ncpu0 1 2 3\n")
-    assert (35.0, 1000.0) == advice.processor_time(stat)
+    assert (35.0, 1000.0) == noise_advice.processor_time(stat)
     stat.write_text("intr 1 2 3\n")
-    assert advice.processor_time(stat) is None
-    assert advice.processor_time(tmp_path / "none") is None
-    assert advice.stolen_since(None) is None
+    assert noise_advice.processor_time(stat) is None
+    assert noise_advice.processor_time(tmp_path / "none") is None
+    assert noise_advice.stolen_since(None) is None
 
 
 def run(*arguments):
@@ -69,7 +69,7 @@ def simulated(monkeypatch):
 
     def taken(sides, task):
         noise = 0.1 if task.problem.startswith("m35") else 0.01
-        return shared_rounds.of_ratios(*sides, [math.exp(random.normal(0, noise))] * 20)
+        return simulated_rounds.of_ratios(*sides, [math.exp(random.normal(0, noise))] * 20)
 
     monkeypatch.setattr(worker_launch, "launch", lambda release, *_: Launch(release.name))
     monkeypatch.setattr(ensemble, "run_rounds", run_rounds)
@@ -93,7 +93,7 @@ def test_rounds_of_several_states_are_not_enough(monkeypatch):
     latencies = [200.0, 200.0, 500.0, 500.0]
 
     def run_rounds(sides, tasks, rounds):
-        taken = [shared_rounds.of_ratios(*sides, [1.0] * 20) for _ in range(rounds)]
+        taken = [simulated_rounds.of_ratios(*sides, [1.0] * 20) for _ in range(rounds)]
         for each, latency in zip(taken, latencies, strict=True):
             each.latencies = [latency] * 3
         return dict.fromkeys(tasks, taken)

@@ -19,7 +19,7 @@ pytest.importorskip("click", reason="the command needs the `track` extra")
 
 
 def output(*arguments):
-    """What the command prints, when it succeeds and says nothing on stderr."""
+    """The output of the command, if it succeeds and prints nothing on stderr."""
     status, out, err = deepbench(*arguments)
     assert (0, "") == (status, err)
     return out

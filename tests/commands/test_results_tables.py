@@ -9,7 +9,7 @@ from command import deepbench, make_project
 pytest.importorskip("asv", reason="results are read by asv")
 
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import measurements
+from deepbench_ops.storage import measurement_files
 
 MACHINE = "box"
 KERNEL = "gemm.Training.kernel_forward"
@@ -64,7 +64,9 @@ def save(folder, release, seconds):
         {**entry, "seconds": [seconds * off] * 3, "started_at": off, "fingerprint": "0"}
         for off in (0.9995, 1.0005)
     ]
-    measurements.write(folder / f"{name}{measurements.SUFFIX}", {"0": {"cpu": "abacus"}}, taken)
+    measurement_files.write(
+        folder / f"{name}{measurement_files.SUFFIX}", {"0": {"cpu": "abacus"}}, taken
+    )
 
 
 def run(results, *arguments):

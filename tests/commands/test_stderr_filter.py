@@ -8,7 +8,7 @@ import warnings
 
 import pytest
 from command import COMMAND
-from frameworks import needed
+from installed_frameworks import needed
 
 pytest.importorskip("click", reason="the command needs the `track` extra")
 

@@ -7,14 +7,14 @@ import subprocess
 import click
 import pytest
 from command import COMMAND, deepbench
-from frameworks import needed
+from installed_frameworks import needed
 
 from deepbench_ops import problems
 from deepbench_ops.analysis.single_timing import SingleTiming
-from deepbench_ops.backends import frameworks
+from deepbench_ops.backends import framework_list
 from deepbench_ops.commands.time import _text, time
-from deepbench_ops.machine.profile import Figure, Profile
-from deepbench_ops.problems.families import size_description, size_names
+from deepbench_ops.machine.machine_profile import Figure, Profile
+from deepbench_ops.problems.family_list import size_description, size_names
 from deepbench_ops.problems.problem_lists import TYPES, named
 
 SIZES = {
@@ -176,7 +176,7 @@ def test_a_size_that_is_a_text_of_a_few_shows_them():
     ("family", "framework"), [("gemm", "numpy"), ("model", "torch"), ("quantisation", "torch")]
 )
 def test_the_framework_is_the_first_that_has_the_family(family, framework):
-    assert framework == frameworks.with_family(family)[0]
+    assert framework == framework_list.with_family(family)[0]
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import re
 import shutil
 from pathlib import Path
 
-import points as points_of_tests
+import example_points as points_of_tests
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
@@ -19,7 +19,7 @@ from deepbench_ops.commands.submit import submit
 from deepbench_ops.commands.unsteady import unsteady as command
 from deepbench_ops.errors import DeepbenchError, NoAnswer
 from deepbench_ops.releases import release_table
-from deepbench_ops.storage import compression, measurements
+from deepbench_ops.storage import compression, measurement_files
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 MACHINE, RELEASE = "epyc-9005-2core", "numpy-2.2.6"
@@ -38,14 +38,14 @@ def results(tmp_path):
         if path.name.startswith((found.hash[:8], "machine.")):
             shutil.copy(path, folder)
     times = {key(point): point.seconds for point in points.load(tmp_path, MACHINE, RELEASES)}
-    (path,) = measurements.paths(folder)
-    facts, entries = measurements.load(path)
+    (path,) = measurement_files.paths(folder)
+    facts, entries = measurement_files.load(path)
     for entry in entries:
         kernel = entry["benchmark"], tuple(map(str, entry["params"]))
         reading = 5.5 if kernel == KERNEL else 1.1
         entry["yardstick"] = [reading * entry["nominal"]] * len(entry["seconds"])
         entry["seconds"] = [reading * times[kernel]] * len(entry["seconds"])
-    measurements.write(path, facts, entries)
+    measurement_files.write(path, facts, entries)
     return tmp_path
 
 
@@ -74,10 +74,10 @@ def test_the_command_prints_a_pattern_reasons_and_the_command_that_mends(results
 
 def test_points_that_lie_further_apart_can_be_asked_for(results):
     """Their processes differ by nothing here, but for one that is made to."""
-    (path,) = measurements.paths(results / MACHINE)
-    facts, entries = measurements.load(path)
+    (path,) = measurement_files.paths(results / MACHINE)
+    facts, entries = measurement_files.load(path)
     entries[-1]["seconds"] = [1.25 * seconds for seconds in entries[-1]["seconds"]]
-    measurements.write(path, facts, entries)
+    measurement_files.write(path, facts, entries)
     done = run(results, "--beyond", "0.2")
     assert "its processes lie 25% apart" in done.stderr
     assert "2 of 248 points" in done.stderr
@@ -133,7 +133,7 @@ def test_the_end_of_asv_run_is_where_it_is_said(results, monkeypatch):
     monkeypatch.setattr(result_saving, "written", files)
     monkeypatch.setattr(plugin.log, "warning", said.append)
     plugin.report_unsteady(results)
-    (path,) = measurements.paths(results / MACHINE)
+    (path,) = measurement_files.paths(results / MACHINE)
     path.write_bytes(compression.pack(b"{"))
     plugin.report_unsteady(results)
     assert said[0].startswith(f"1 of 248 points of {RELEASE} are unsteady")
@@ -192,7 +192,7 @@ def test_a_submission_leaves_unsteady_times_out(results, tmp_path):
     """It says how many and why, and takes the rest."""
     sent = tmp_path / "sent.json"
     arguments = [str(sent), "--machine", MACHINE, "--results", str(results)]
-    (path,) = measurements.paths(results / MACHINE)
+    (path,) = measurement_files.paths(results / MACHINE)
     shutil.copy(next((RESULTS / MACHINE).glob(path.name)), path)
     known = points.load(results, MACHINE, RELEASES)
     done = CliRunner().invoke(submit, arguments)
@@ -205,8 +205,8 @@ def test_a_submission_leaves_unsteady_times_out(results, tmp_path):
 
 def test_a_point_that_is_measured_again_is_judged_by_what_is_new(results):
     """Its records replace those of the earlier run."""
-    (path,) = measurements.paths(results / MACHINE)
-    facts, entries = measurements.load(path)
+    (path,) = measurement_files.paths(results / MACHINE)
+    facts, entries = measurement_files.load(path)
     mine = [e for e in entries if (e["benchmark"], tuple(map(str, e["params"]))) == KERNEL]
     fresh = [
         {
@@ -219,8 +219,8 @@ def test_a_point_that_is_measured_again_is_judged_by_what_is_new(results):
         for entry in mine
     ]
     assert 1 == len([p for p in points.load(results, MACHINE, RELEASES) if p.unsteady])
-    measurements.add(path, fresh)
-    again = measurements.load(path)[1]
+    measurement_files.add(path, fresh)
+    again = measurement_files.load(path)[1]
     assert len(entries) == len(again)
     assert not [p for p in points.load(results, MACHINE, RELEASES) if p.unsteady]
 

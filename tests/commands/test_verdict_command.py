@@ -9,14 +9,14 @@ from datetime import date
 from pathlib import Path
 from types import SimpleNamespace
 
+import example_points as points_of_tests
 import numpy as np
-import points as points_of_tests
 import pytest
-import shared_rounds
+import simulated_rounds
 from click.testing import CliRunner
 
 pytest.importorskip("asv", reason="results are read by asv")
-from deepbench_ops.analysis import causes, confirm, lines, points
+from deepbench_ops.analysis import change_causes, change_confirmation, kernel_lines, points
 from deepbench_ops.analysis.change_sparklines import Courses
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.commands import terminal_tables, verdict_documents
@@ -24,12 +24,12 @@ from deepbench_ops.commands import verdict as command
 from deepbench_ops.commands.verdict import verdict
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import core_latency, ensemble
-from deepbench_ops.measure.ensemble_store import EnsembleStore
+from deepbench_ops.measure.round_store import RoundStore
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.pages import index_page_data
 from deepbench_ops.releases import release_table
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import measurements
+from deepbench_ops.storage import measurement_files
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 GEMMS = points_of_tests.GEMMS
@@ -60,7 +60,7 @@ FLAT = (1,) * 8
 
 def test_a_change_lies_between_two_releases():
     """Sixteen processes of eight releases tell which of them was the first slow one."""
-    (found,) = lines.lines(line(STEP), RELEASES)
+    (found,) = kernel_lines.lines(line(STEP), RELEASES)
     (shift,) = found.changes
     assert (RELEASES[3], RELEASES[4]) == (shift.before.release, shift.after.release)
     assert shift.slower
@@ -70,9 +70,11 @@ def test_a_change_lies_between_two_releases():
 def test_a_line_needs_eleven_processes():
     """Five releases of two are too few to judge, six are enough; figures count as one each."""
     full = line(STEP)
-    assert [False, True] == [lines.lines(full[:number], RELEASES)[0].judgeable for number in (5, 6)]
+    assert [False, True] == [
+        kernel_lines.lines(full[:number], RELEASES)[0].judgeable for number in (5, 6)
+    ]
     published = [one._replace(rounds=()) for one in full]
-    assert not lines.lines(published, RELEASES)[0].judgeable
+    assert not kernel_lines.lines(published, RELEASES)[0].judgeable
 
 
 def test_points_of_one_line_share_everything_but_the_release():
@@ -88,12 +90,12 @@ def test_points_of_one_line_share_everything_but_the_release():
     both = line(FLAT)
     for about in others:
         both += line(FLAT, **about)
-    assert 1 + len(others) == len(lines.lines(both, RELEASES))
+    assert 1 + len(others) == len(kernel_lines.lines(both, RELEASES))
 
 
 def test_releases_go_in_the_order_of_the_table():
     """The order is that of the releases given, however the points come."""
-    (found,) = lines.lines(line(STEP)[::-1], RELEASES)
+    (found,) = kernel_lines.lines(line(STEP)[::-1], RELEASES)
     assert RELEASES == [one.release for one in found.points]
 
 
@@ -106,7 +108,7 @@ def several(levels, count, seed=100, **about):
 
 
 def judged(given, each=False):
-    return causes.causes(lines.lines(given, RELEASES), each)
+    return change_causes.causes(kernel_lines.lines(given, RELEASES), each)
 
 
 def test_most_of_a_framework_is_one_cause():
@@ -138,7 +140,7 @@ def test_a_cause_leads_to_the_line_that_shows_it():
     points = line(STEP, ranks=8) + line(FLAT, ranks=2)
     (cause,) = judged(points)
     places = {release: place for place, release in enumerate(RELEASES)}
-    content = index_page_data.change(cause, places, Courses(lines.lines(points, RELEASES)))
+    content = index_page_data.change(cause, places, Courses(kernel_lines.lines(points, RELEASES)))
     assert 8 == content["lines"][0]["at"]["ranks"]
 
 
@@ -162,7 +164,7 @@ def recorded(machine="epyc-9004-2core"):
     """The lines of a machine in results/."""
     order = [release for release in release_table.load() if release.measurable]
     known = {release.hash: release for release in order}
-    return lines.lines(points.load(RESULTS, machine, known, rounds=True), order)
+    return kernel_lines.lines(points.load(RESULTS, machine, known, rounds=True), order)
 
 
 def test_two_machines_saw_numpy_2_become_slower():
@@ -170,7 +172,7 @@ def test_two_machines_saw_numpy_2_become_slower():
     lines = recorded() + recorded("epyc-9005-2core")
     found = [
         cause
-        for cause in causes.causes(lines, each=True)
+        for cause in change_causes.causes(lines, each=True)
         if "m3072_n1_k128_NN" in cause.name and ", float32" in cause.name
     ]
     assert 2 == len(found)
@@ -211,7 +213,9 @@ def test_one_release_can_be_asked_for(monkeypatch):
     """Only what changed with it is listed, and measured again."""
     asked = []
     monkeypatch.setattr(
-        confirm, "confirm", lambda causes, *_: asked.extend(causes) or confirm.Confirmed({}, {})
+        change_confirmation,
+        "confirm",
+        lambda causes, *_: asked.extend(causes) or change_confirmation.Confirmed({}, {}),
     )
     monkeypatch.setattr(machine_entry, "default_name", lambda: "epyc-9005-2core")
     here = ("--machine", "epyc-9005-2core")
@@ -300,7 +304,7 @@ def test_wrong_names_get_a_line(arguments, offender):
 def test_a_torn_file_of_samples_is_named(tmp_path):
     """In one line, where a compressed file ends too early."""
     shutil.copytree(RESULTS / "epyc-9005-2core", tmp_path / "epyc-9005-2core")
-    torn = measurements.paths(tmp_path / "epyc-9005-2core")[0]
+    torn = measurement_files.paths(tmp_path / "epyc-9005-2core")[0]
     torn.write_bytes(torn.read_bytes()[:-100])
     done = CliRunner().invoke(verdict, ["--results", str(tmp_path), "--all-machines"])
     assert isinstance(done.exception, DeepbenchError)
@@ -312,18 +316,18 @@ def same_release(monkeypatch, tmp_path):
     """Whatever the two releases are, both are this interpreter's numpy; a new folder."""
     here = Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy"})
     monkeypatch.setattr(core_latency.Reader, "read", lambda reader: None)
-    monkeypatch.setattr(confirm.worker_launch, "launch", lambda *_: here)
+    monkeypatch.setattr(change_confirmation.worker_launch, "launch", lambda *_: here)
     return tmp_path / "env"
 
 
 def measuring(ratios, before_each=lambda tasks, number: None):
-    """What stands for ensemble.run_round: two releases whose ratio `ratios` gives, by the kernel
+    """A substitute for ensemble.run_round: two releases whose ratio `ratios` gives, by the kernel
     and the number of the round."""
 
     def run_round(launches, tasks, number, *_, **__):
         before_each(tasks, number)
         for task in tasks:
-            yield task, shared_rounds.of_ratios(*launches, [ratios(task, number)] * 20)
+            yield task, simulated_rounds.of_ratios(*launches, [ratios(task, number)] * 20)
 
     return run_round
 
@@ -341,7 +345,7 @@ def test_what_does_not_repeat_is_dropped(same_release, monkeypatch):
     monkeypatch.setenv("DEEPBENCH_THREADS", "1")
     (cause,) = judged(line(STEP, problem="m35_n700_k2048_NN"))
     told = []
-    found = confirm.confirm([cause], 6, told.append, same_release)
+    found = change_confirmation.confirm([cause], 6, told.append, same_release)
     ((_, judgement),) = found.of(cause)
     assert judgement.kind in ("same", "ambiguous")
     assert judgement.low < 1 < judgement.high
@@ -357,7 +361,7 @@ def test_what_repeats_is_kept(same_release, monkeypatch):
         ratios = [ratio * (1 + noise) for noise in (-0.01, 0.0, 0.01, 0.005)]
         measured = measuring(lambda task, number, ratios=ratios: ratios[number])
         monkeypatch.setattr(ensemble, "run_round", measured)
-        found = confirm.confirm([cause], 4, str, same_release)
+        found = change_confirmation.confirm([cause], 4, str, same_release)
         assert kept == found.repeats(cause)
         assert found.summaries(cause)[0].startswith("slower" if kept else "faster")
 
@@ -373,7 +377,7 @@ def test_what_has_answered_is_not_measured_further(same_release, monkeypatch):
         return after[task.problem]
 
     monkeypatch.setattr(ensemble, "run_round", measuring(ratio, noting(asked)))
-    found = confirm.confirm(both, 10, str, same_release)
+    found = change_confirmation.confirm(both, 10, str, same_release)
     assert [5, 10] == [[task.problem for task in asked].count(name) for name in listed]
     assert ["slower", "ambiguous"] == [found.of(cause)[0][1].kind for cause in both]
 
@@ -381,16 +385,16 @@ def test_what_has_answered_is_not_measured_further(same_release, monkeypatch):
 def test_all_looks_share_one_error_probability(same_release, monkeypatch):
     """A kernel that stays open is judged after 5, 10, 15 and 20 rounds; the shares add up to 1."""
     (cause,) = judged(line(STEP))
-    spent, judge = [], confirm.compare_in_one_state
+    spent, judge = [], change_confirmation.compare_in_one_state
 
     def judging(rounds, before, after, share):
         spent.append((len(rounds), share))
         return judge(rounds, before, after, share)
 
     measured = measuring(lambda task, number: 1.05 + 0.1 * (-1) ** number)
-    monkeypatch.setattr(confirm, "compare_in_one_state", judging)
+    monkeypatch.setattr(change_confirmation, "compare_in_one_state", judging)
     monkeypatch.setattr(ensemble, "run_round", measured)
-    confirm.confirm([cause], 20, str, same_release)
+    change_confirmation.confirm([cause], 20, str, same_release)
     assert [5, 10, 15, 20] == [rounds for rounds, _ in spent]
     assert 1.0 == pytest.approx(sum(share for _, share in spent))
 
@@ -403,7 +407,7 @@ def test_what_did_not_repeat_is_counted_and_listed(same_release, monkeypatch):
 
     measured = measuring(lambda task, number: after[task.problem] + 0.001 * (number % 3))
     monkeypatch.setattr(ensemble, "run_round", measured)
-    found = confirm.confirm(causes, 10, str, same_release)
+    found = change_confirmation.confirm(causes, 10, str, same_release)
     lines = command._not_repeated(causes, found).splitlines()
     assert (["", "2 of 3 did not repeat:"], 2) == (lines[:2], len(lines[2:]))
     assert all("measured again: same 1" in text for text in lines[2:])
@@ -421,7 +425,7 @@ def test_a_slowdown_that_stays_open_is_listed_apart_and_no_all_clear(same_releas
         return 1.0 if task.problem == names[0] else 1.05 + 0.1 * (-1) ** number
 
     monkeypatch.setattr(ensemble, "run_round", measuring(ratio))
-    found = confirm.confirm(causes, 10, str, same_release)
+    found = change_confirmation.confirm(causes, 10, str, same_release)
     assert [False, True] == [found.is_open(cause) for cause in causes]
     text = command._not_repeated(causes, found)
     assert "1 of 2 did not repeat:\n" in text
@@ -445,7 +449,7 @@ def test_kernels_that_did_not_repeat_are_named_within_a_change_that_did(same_rel
         return (1 + 0.005 * (-1) ** number) * (0.9 if task.problem == unlike else 1.2)
 
     monkeypatch.setattr(ensemble, "run_round", measuring(ratio))
-    found = confirm.confirm([cause], 10, str, same_release)
+    found = change_confirmation.confirm([cause], 10, str, same_release)
     text = command._not_repeated([cause], found).splitlines()
     shifts = [shift for shift, _ in found.of(cause)]
     assert len(shifts) == 3 and unlike in [shift.after.problem_id for shift in shifts]
@@ -463,7 +467,7 @@ def test_changes_that_did_not_repeat_fit_the_terminal(same_release, monkeypatch)
     causes = judged(line(STEP), each=True)
     monkeypatch.setattr(ensemble, "run_round", measuring(lambda *_: 1.0))
     monkeypatch.setattr(terminal_tables, "terminal_width", lambda: 60)
-    found = confirm.confirm(causes, 10, str, same_release)
+    found = change_confirmation.confirm(causes, 10, str, same_release)
     lines = command._not_repeated(causes, found).splitlines()
     assert "1 of 1 did not repeat:" == lines[1]
     assert 1 < len(lines[2:]) and 60 >= max(map(len, lines))
@@ -475,7 +479,7 @@ def test_a_problem_of_two_sets_is_measured_once(same_release, monkeypatch):
     both = judged(line(STEP) + line(STEP, seed=1, set="inference_server"))
     asked = []
     monkeypatch.setattr(ensemble, "run_round", measuring(lambda *_: 1.2, noting(asked)))
-    found = confirm.confirm(both, 4, str, same_release)
+    found = change_confirmation.confirm(both, 4, str, same_release)
     assert (2, 1) == (len(both), len(set(asked)))
     assert all(found.of(cause) for cause in both)
 
@@ -487,13 +491,13 @@ def test_three_different_kernels_of_a_cause_are_measured(same_release, monkeypat
     (cause,) = judged([one for name, set in listed for one in line(STEP, problem=name, set=set)])
     asked = []
     monkeypatch.setattr(ensemble, "run_round", measuring(lambda *_: 1.2, noting(asked)))
-    found = confirm.confirm([cause], 4, str, same_release)
+    found = change_confirmation.confirm([cause], 4, str, same_release)
     assert (5, 3) == (len(cause.shifts), len({task.problem for task in asked}))
     assert 3 == len(found.summaries(cause))
 
 
 def test_an_interrupted_confirmation_goes_on(same_release, monkeypatch):
-    """What was measured is not measured again; once all is printed, nothing is kept."""
+    """Measured rounds are not measured again; once all is printed, none is kept."""
     (cause,) = judged(line(STEP))
     numbers = []
 
@@ -506,11 +510,11 @@ def test_an_interrupted_confirmation_goes_on(same_release, monkeypatch):
     measured = measuring(lambda task, number: 1.2 + noise[number], interrupted_once)
     monkeypatch.setattr(ensemble, "run_round", measured)
     with pytest.raises(KeyboardInterrupt):
-        confirm.confirm([cause], 4, str, same_release)
+        change_confirmation.confirm([cause], 4, str, same_release)
     (kept,) = (same_release.parent / "confirm").glob("*.jsonl")
     with kept.open("a") as file:
         file.write('{"task": {"fam')
-    found = confirm.confirm([cause], 4, str, same_release)
+    found = change_confirmation.confirm([cause], 4, str, same_release)
     assert numbers == [0, 1, 2, 2, 3]
     assert found.summaries(cause)[0].startswith("slower 1.2")
     assert not kept.exists()
@@ -523,29 +527,29 @@ def test_a_kernel_that_one_release_lacks_is_left_out(same_release, monkeypatch):
 
     def run_round(launches, tasks, number, *_, **__):
         for task in tasks:
-            taken = shared_rounds.of_ratios(*launches, [1.2] * 20)
+            taken = simulated_rounds.of_ratios(*launches, [1.2] * 20)
             if task.problem == listed[0]:
                 taken.sweeps, taken.reasons = [], dict.fromkeys(launches, "no such kernel")
             yield task, taken
 
     monkeypatch.setattr(ensemble, "run_round", run_round)
-    found = confirm.confirm(both, 4, str, same_release)
+    found = change_confirmation.confirm(both, 4, str, same_release)
     assert [0, 1] == sorted(len(found.of(cause)) for cause in both)
     (lacking,) = [cause for cause in both if not found.of(cause)]
-    found = confirm.confirm([lacking], 4, str, same_release)
+    found = change_confirmation.confirm([lacking], 4, str, same_release)
     assert ["no such kernel"] == found.summaries(lacking)
 
 
-@pytest.mark.parametrize(("later", "measured"), [(3600, 2), (confirm.FRESH + 3600, 4)])
+@pytest.mark.parametrize(("later", "measured"), [(3600, 2), (change_confirmation.FRESH + 3600, 4)])
 def test_rounds_of_another_day_are_measured_again(same_release, monkeypatch, later, measured):
     """Those of the last 24 hours count when the same question is asked again."""
     (cause,) = judged(line(STEP))
-    monkeypatch.setattr(EnsembleStore, "forget", lambda store: None)
+    monkeypatch.setattr(RoundStore, "forget", lambda store: None)
     asked = []
     monkeypatch.setattr(ensemble, "run_round", measuring(lambda *_: 1.2, noting(asked)))
     for now in (4e9, 4e9 + later):
-        monkeypatch.setattr(confirm.time, "time", lambda now=now: now)
-        confirm.confirm([cause], 2, str, same_release)
+        monkeypatch.setattr(change_confirmation.time, "time", lambda now=now: now)
+        change_confirmation.confirm([cause], 2, str, same_release)
     assert measured == len(asked)
 
 
@@ -557,10 +561,10 @@ def test_what_cannot_be_measured_stays_a_suspicion(monkeypatch, tmp_path):
     def fails(*_):
         raise DeepbenchError("no network")
 
-    monkeypatch.setattr(confirm.worker_launch, "launch", fails)
-    found = confirm.confirm([cause], 3, str, tmp_path / "env")
+    monkeypatch.setattr(change_confirmation.worker_launch, "launch", fails)
+    found = change_confirmation.confirm([cause], 3, str, tmp_path / "env")
     assert (["no network"], True) == (found.summaries(cause), found.repeats(cause))
-    found = confirm.confirm([ranks], 3, str)
+    found = change_confirmation.confirm([ranks], 3, str)
     assert ([SHARED], True) == (
         found.summaries(ranks),
         found.repeats(ranks),
@@ -572,6 +576,6 @@ def test_only_the_kernels_that_changed_most_are_measured(same_release, monkeypat
     (cause,) = judged(several(STEP, 6))
     asked = []
     monkeypatch.setattr(ensemble, "run_round", measuring(lambda *_: 1.0, noting(asked)))
-    confirm.confirm([cause], 3, str, same_release)
+    change_confirmation.confirm([cause], 3, str, same_release)
     furthest = sorted(cause.shifts, key=lambda shift: -math.log(shift.change.ratio))[:3]
     assert {shift.after.problem_id for shift in furthest} == {task.problem for task in asked}

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from frameworks import needed
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from installed_frameworks import needed
 from listening_sockets import listening
-from processes import eventually_gone, living, state
+from processes import eventually_gone, marked_pids, state
 
 from deepbench_ops import problems
-from deepbench_ops.backends import check
+from deepbench_ops.backends import output_check
 from deepbench_ops.distributed import (
     collective_kernel,
     collective_table,
@@ -44,7 +44,7 @@ def fault(monkeypatch, tmp_path):
     """Breaks the ranks' program: give it Python that changes `RankMember` in each process."""
 
     def breaks(text):
-        head = "from deepbench_ops.distributed.rank_orders import RankMember\n"
+        head = "from deepbench_ops.distributed.rank_member import RankMember\n"
         (tmp_path / "sitecustomize.py").write_text(head + text)
         path = [str(tmp_path), os.environ.get("PYTHONPATH", "")]
         monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, path)))
@@ -72,7 +72,7 @@ def test_every_rank_ends_with_the_sum(name, size):
         assert size == len(set(ranks.pids.values()))
         assert kernel.clock(3) > 0
         ranks.ask("verify")
-        assert check.spot_check(kernel).ok
+        assert output_check.spot_check(kernel).ok
         kernel.reset()
         kernel.run()
         np.testing.assert_array_equal(kernel.reference.everywhere()[0], kernel.result())
@@ -90,7 +90,7 @@ def test_any_length_is_summed():
         @example(65522)
         def summed(elements):
             kernel = collective_kernel.prepare(AllReduce(elements=elements), ranks)
-            assert check.spot_check(kernel).ok
+            assert output_check.spot_check(kernel).ok
 
         summed()
 
@@ -131,7 +131,7 @@ def test_every_published_size_is_summed():
             kernel = collective_kernel.prepare(problem, ranks)
             assert kernel.clock(1) > 0
             ranks.ask("verify")
-            assert check.spot_check(kernel).ok, problem.id
+            assert output_check.spot_check(kernel).ok, problem.id
 
 
 def test_more_sums_than_stay_finite_are_timed_in_parts():
@@ -192,7 +192,7 @@ def test_a_killed_rank_ends_the_run_and_is_named(name, mark):
             ranks.ask("slice", calls=1_000_000)
         assert time.monotonic() - start < 10
         assert name == "mpi" or "was killed by SIGKILL" in str(error.value)
-        assert [] == living(mark)
+        assert [] == marked_pids(mark)
 
 
 @pytest.mark.parametrize("name", ["gloo", "mpi"])
@@ -233,7 +233,7 @@ def test_a_stopped_rank_ends_the_run_in_time_and_is_named(name, mark):
         with pytest.raises(DeepbenchError, match=r"^rank 2 of 3 did not answer within 3 s"):
             ranks.ask("slice", calls=1_000_000)
         assert time.monotonic() - start < 10
-        assert [] == living(mark)
+        assert [] == marked_pids(mark)
 
 
 def test_a_rank_that_hangs_in_its_own_code_is_named(fault):
@@ -399,7 +399,7 @@ def test_every_mpi_algorithm_sums(algorithm):
     """Each of Open MPI's algorithms gives the exact sum."""
     with group("mpi", 4, algorithm=algorithm) as ranks:
         kernel = collective_kernel.prepare(AllReduce(elements=70_000), ranks)
-        assert check.spot_check(kernel).ok
+        assert output_check.spot_check(kernel).ok
 
 
 def test_a_missing_library_is_a_reason(monkeypatch):

@@ -9,10 +9,10 @@ import time
 import uuid
 from pathlib import Path
 
-import frameworks
+import installed_frameworks
 import network
 import pytest
-from processes import MARK, eventually_gone, living
+from processes import MARK, eventually_gone, marked_pids
 
 PYTHON = sys.executable
 TORCHRUN = [PYTHON, "-m", "torch.distributed.run"]
@@ -52,7 +52,7 @@ def hosts():
 
 def needed(launcher):
     """Skip with the reason where a launcher cannot be had."""
-    frameworks.needed(*("mpi4py", "mpirun") if launcher == "mpirun" else ("torch",))
+    installed_frameworks.needed(*("mpi4py", "mpirun") if launcher == "mpirun" else ("torch",))
 
 
 def command(launcher, ranks, program):
@@ -194,12 +194,12 @@ def rank_process(mark, rank, seconds=60):
     wanted = {f"RANK={rank}".encode(), f"OMPI_COMM_WORLD_RANK={rank}".encode()}
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        for pid in living(mark):
+        for pid in marked_pids(mark):
             variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
             if wanted & set(variables):
                 return pid
         time.sleep(0.1)
-    raise AssertionError(f"no rank {rank} among {living(mark)}")
+    raise AssertionError(f"no rank {rank} among {marked_pids(mark)}")
 
 
 def single(*arguments, **environ):

@@ -3,9 +3,9 @@
 import os
 
 import pytest
-from frameworks import needed
+from installed_frameworks import needed
 
-from deepbench_ops.backends import check
+from deepbench_ops.backends import output_check
 from deepbench_ops.distributed import (
     collective_kernel,
     collective_options,
@@ -45,7 +45,7 @@ def test_every_rank_ends_with_its_result(name, size):
                     continue
                 kernel = collective_kernel.prepare(problem, ranks, precision)
                 assert kernel.clock(3) > 0
-                assert check.spot_check(kernel).ok
+                assert output_check.spot_check(kernel).ok
                 assert problem.bytes(precision) == kernel.bytes
                 converted = "type in messages" in kernel.notes
                 assert (name == "mpi" and precision == "bfloat16") == converted
@@ -96,7 +96,7 @@ def test_the_table_has_both_bandwidths():
 def test_long_figures_stay_apart():
     """A figure that is wider than its column moves those behind it."""
     cells = ["all_to_all_n4000", *["123456789012"] * (len(collective_table.COLUMNS) - 1)]
-    assert cells == collective_table.written(cells, 16).split()
+    assert cells == collective_table.aligned(cells, 16).split()
 
 
 def test_asv_prepares_the_ranks_of_a_listed_problem(monkeypatch):
@@ -106,7 +106,7 @@ def test_asv_prepares_the_ranks_of_a_listed_problem(monkeypatch):
     prepared = prepared_ranks.prepare("reduce_scatter", "reduce_scatter_n32768", "bfloat16", 2)
     try:
         assert prepared.kernel.clock(2) > 0
-        assert check.spot_check(prepared.kernel).ok
+        assert output_check.spot_check(prepared.kernel).ok
     finally:
         prepared.close()
 

@@ -15,7 +15,7 @@ PARTS = st.sampled_from([1, 2, 100, PERIOD, PERIOD + 1])
 
 
 def operands(contents):
-    """What every rank puts in."""
+    """The vectors of every rank before the operation."""
     filled = []
     for rank in range(contents.ranks):
         values = np.empty(contents.operand_size(rank), contents.stored_type)
@@ -25,7 +25,7 @@ def operands(contents):
 
 
 def results(family, given):
-    """What the operation gives each rank, by the definition in MPI's standard."""
+    """The results of every rank, by the definition in MPI's standard."""
     ranks = len(given)
     if family == "all_gather":
         return [np.concatenate(given) for _ in given]
@@ -113,7 +113,7 @@ def test_one_wrong_entry_of_a_long_vector_is_named(entry):
 
 @given(st.lists(st.floats(width=16, allow_subnormal=False), min_size=1))
 def test_bfloat16_is_the_upper_half_of_float32(values):
-    """What is stored in bfloat16 is widened to the same number, where it holds it exactly."""
+    """Numbers that bfloat16 holds exactly are widened to the same number."""
     coarse = (np.array(values, np.float32).view(np.uint32) & 0xFFFF0000).view(np.float32)
     np.testing.assert_array_equal(coarse, widened(narrowed(coarse, "bfloat16")))
 

@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 
 import pytest
-from frameworks import needed
+from installed_frameworks import needed
 from listening_sockets import listening, processes_below
 from processes import eventually_gone
 
-from deepbench_ops.distributed.training.request import TrainingRequest
+from deepbench_ops.distributed.training.training_request import TrainingRequest
 from deepbench_ops.errors import DeepbenchError
 
 TINY = TrainingRequest("wide_deep", 16, seconds=0.01, whole=False)
@@ -49,9 +49,9 @@ def test_a_socket_on_all_interfaces_is_seen(seen):
 def test_ranks_of_one_machine_listen_on_loopback_alone(seen):
     """They listen, since gloo connects them, and no one else can reach them."""
     needed("torch")
-    from deepbench_ops.distributed.training import launch
+    from deepbench_ops.distributed.training import training_launch
 
-    found = launch.steps(TINY, 2)
+    found = training_launch.steps(TINY, 2)
     assert 3 <= len(found["seconds"])
     assert {"127.0.0.1"} == seen
 
@@ -59,19 +59,19 @@ def test_ranks_of_one_machine_listen_on_loopback_alone(seen):
 def test_a_rank_that_fails_ends_the_others_with_its_reason(monkeypatch, mark):
     """One line, and no rank is left."""
     needed("torch")
-    from deepbench_ops.distributed.training import launch
+    from deepbench_ops.distributed.training import training_launch
 
     monkeypatch.setattr(TrainingRequest, "text", lambda self: "{}")
     with pytest.raises(DeepbenchError, match=r"2 ranks of wide_deep failed: .\{\}. is no request"):
-        launch.steps(TINY, 2)
+        training_launch.steps(TINY, 2)
     assert eventually_gone(mark)
 
 
 def test_ranks_that_take_too_long_are_ended(mark):
     """None is left."""
     needed("torch")
-    from deepbench_ops.distributed.training import launch
+    from deepbench_ops.distributed.training import training_launch
 
     with pytest.raises(DeepbenchError, match=r"took longer than 0\.2 s"):
-        launch.steps(TINY, 2, limit=0.2)
+        training_launch.steps(TINY, 2, limit=0.2)
     assert eventually_gone(mark)

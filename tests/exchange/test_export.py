@@ -1,4 +1,4 @@
-"""What is exported comes back: the same numbers from the workbook, every axis in the tidy table."""
+"""Exports come back: the same numbers from the workbook, every axis in the tidy table."""
 
 import csv
 import io
@@ -6,7 +6,7 @@ import json
 from datetime import date
 from pathlib import Path
 
-import points as points_of_tests
+import example_points as points_of_tests
 import pytest
 import workbooks
 from click.testing import CliRunner
@@ -17,13 +17,13 @@ from deepbench_ops.analysis.points import Point
 from deepbench_ops.commands.export import export
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import (
-    publication_filing,
+    published_result_filing,
     workbook_timings,
     workbook_values,
     workbook_writer,
     xlsx_reader,
 )
-from deepbench_ops.exchange.table_writer import COLUMNS, row, write_parquet
+from deepbench_ops.exchange.export_table_writer import COLUMNS, row, write_parquet
 from deepbench_ops.problems import FAMILIES, load
 from deepbench_ops.problems.precision import MIXED
 from deepbench_ops.releases import release_table
@@ -109,7 +109,7 @@ def results(tmp_path, monkeypatch):
     server = tmp_path / "2017-07-14__inference_server__DeepBench_NV_P100.xlsx"
     workbooks.write(server, workbooks.gemm((1024, 700, 512, "N", "N", 0.46)))
     for path in (training, server):
-        publication_filing.file(tmp_path / "results", workbook_values.read(path), len)
+        published_result_filing.file(tmp_path / "results", workbook_values.read(path), len)
     workbooks.with_release_of_2017(tmp_path, monkeypatch)
     return tmp_path / "results"
 
@@ -176,7 +176,7 @@ def test_a_workbook_needs_no_name(results, monkeypatch):
     specs = [["GPU Model", "a card"], ["CUDA Version", "10.1"]]
     section = workbooks.gemm((1760, 16, 1760, "N", "N", 0.05))
     [one] = workbook_values.read(workbooks.write(later, section, specs=specs))
-    publication_filing.file(results, [one], len)
+    published_result_filing.file(results, [one], len)
     monkeypatch.chdir(results.parent)
     monkeypatch.setattr(
         release_table, "load", lambda: (OF_2017, release_table.publication_of(one.day))

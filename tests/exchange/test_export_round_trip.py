@@ -17,16 +17,16 @@ from command import deepbench
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from deepbench_ops.commands.output import counted
+from deepbench_ops.commands.output_format import counted
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import table_reader, xlsx_reader
-from deepbench_ops.exchange import table_writer as writing
+from deepbench_ops.exchange import export_table_reader, xlsx_reader
+from deepbench_ops.exchange import export_table_writer as writing
 from deepbench_ops.exchange.spreadsheet_text import bare, guarded
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.problems import load
 from deepbench_ops.releases import release_table
 from deepbench_ops.statistics.sample_interval import log_interval
-from deepbench_ops.storage import measurements
+from deepbench_ops.storage import measurement_files
 
 MEASURED = next(each for each in release_table.load() if each.name == "torch-2.13.0")
 PUBLISHED = release_table.publication_of(date(2017, 7, 14))
@@ -83,7 +83,7 @@ def exported(results: Path, path: Path) -> list[dict[str, Any]]:
     given_ = ["--machine", "box", "--results", str(results)]
     status, _, err = deepbench("export", str(path), *given_)
     assert (0, "") == (status, err)
-    rows = table_reader.read(path)
+    rows = export_table_reader.read(path)
     assert rows is not None
     return sorted(rows, key=str)
 
@@ -175,7 +175,7 @@ def test_a_flipped_bit_of_an_exported_parquet_file_changes_no_time(here: Path) -
         flipped[draw.randrange(len(whole))] ^= 1 << draw.randrange(8)
         path.write_bytes(flipped)
         try:
-            found = table_reader.read(path)
+            found = export_table_reader.read(path)
         except DeepbenchError:
             found = None
         assert found is None or expected == sorted(found, key=str)
@@ -226,9 +226,11 @@ def test_no_fact_of_a_machine_becomes_a_formula(here: Path, text: str) -> None:
     from openpyxl import load_workbook
 
     from deepbench_ops.exchange import workbook_timings
-    from deepbench_ops.machine import profile
+    from deepbench_ops.machine import machine_profile
 
-    profile.write(here / "here", profile.Profile("box", facts={"cpu": text, text.strip(): "x"}))
+    machine_profile.write(
+        here / "here", machine_profile.Profile("box", facts={"cpu": text, text.strip(): "x"})
+    )
     path = here / "box.xlsx"
     exported(here / "here", path)
     kinds = {
@@ -260,9 +262,9 @@ def test_a_guarded_text_reads_back_to_itself(text: str) -> None:
 
 
 def test_a_control_character_is_one_line(here: Path) -> None:
-    from deepbench_ops.machine import profile
+    from deepbench_ops.machine import machine_profile
 
-    profile.write(here / "here", profile.Profile("box", facts={"cpu": "a\x00b"}))
+    machine_profile.write(here / "here", machine_profile.Profile("box", facts={"cpu": "a\x00b"}))
     given_ = ["--machine", "box", "--results", str(here / "here")]
     status, _, err = deepbench("export", str(here / "box.xlsx"), *given_)
     assert 2 == status
@@ -281,7 +283,7 @@ def test_csv_of_all_columns_reads_back_where_names_begin_like_formulas() -> None
         writing.SAMPLES: [1.0],
     }
     text = writing.as_csv([row])
-    assert [row] == table_reader._csv(text)
+    assert [row] == export_table_reader._csv(text)
     assert all("=" != cell[:1] for cell in next(iter(list(csv.reader(io.StringIO(text)))[1:])))
 
 
@@ -295,7 +297,7 @@ def measured_under(results: Path, *texts: str | None) -> None:
         entries.append({"benchmark": "gemm.Training.kernel_forward", "params": params})
         entries[-1] |= {"seconds": [1.2], "yardstick": [], "started_at": 1.0 + place}
         entries[-1] |= {"fingerprint": str(place)}
-    measurements.write(measurements.file_of(result), facts, entries)
+    measurement_files.write(measurement_files.file_of(result), facts, entries)
 
 
 UNDER = ["OPENBLAS_CORETYPE=Haswell", "'XLA_FLAGS=-a -b'", "", None]
@@ -329,7 +331,7 @@ def test_exports_of_earlier_versions_are_read(here: Path, form: str, added: list
                 cells = row | ({"sample_seconds": several} if "sample_seconds" in row else {})
                 writer.writerow(cells.values())
     expected = [row | ({"sample_seconds": []} if len(added) > 1 else {}) for row in rows]
-    assert expected == table_reader.read(path)
+    assert expected == export_table_reader.read(path)
 
 
 def test_a_workbook_holds_times_under_the_same_settings(here: Path) -> None:
@@ -340,7 +342,7 @@ def test_a_workbook_holds_times_under_the_same_settings(here: Path) -> None:
     status, _, err = deepbench("export", str(path), *given_)
     assert 0 == status
     assert "left out: 1 times measured under OPENBLAS_CORETYPE=Haswell" in err
-    rows = table_reader.read(path)
+    rows = export_table_reader.read(path)
     assert rows is not None
     assert 11 == len(rows)
     assert {"", "none"} == {row["settings"] for row in rows}

@@ -4,9 +4,9 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from example_logs import GEMM, output
 from hypothesis import given
 from hypothesis import strategies as st
-from program_logs import GEMM, output
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import problem_matching, program_logs, workbook_values
@@ -107,7 +107,7 @@ def test_a_pass_that_was_left_out_is_listed():
 
 @given(problem=st.sampled_from(load("sparse_gemm")), times=st.tuples(MICROSECONDS, MICROSECONDS))
 def test_sparse_products(problem, times):
-    """sparse_bench prints the dense time of the same product beside."""
+    """sparse_bench prints the dense time of the same product too."""
     p = problem
     sizes = f"{p.m:7}{p.n:7}{p.k:7}{0:7}{0:7}{p.sparsity:11}"
     row = f"{sizes}{times[0]:16}{times[1]:16}{times[1] / times[0]:20.6g}"
@@ -388,7 +388,7 @@ def all_reduce(program, header, row):
     ],
 )
 def test_all_reduce_is_read_by_its_headings(program, header, times):
-    """The average of the ranks, or the one time, whatever stands beside."""
+    """The average of the ranks, or the one time, whatever stands next to it."""
     text = all_reduce(program, header, f"100000 400000 {times}")
     assert {("n100000", "sum", "float32", 4): pytest.approx(0.51e-3)} == facts(text)
 

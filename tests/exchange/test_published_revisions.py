@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from asv.results import iter_results_for_machine
 
-from deepbench_ops.analysis import corrections, misplaced_times
+from deepbench_ops.analysis import misplaced_times, published_slips
 from deepbench_ops.asv_adapter import private_result_fields, vendor_results
 from deepbench_ops.exchange import (
-    publication_filing,
     published_machines,
+    published_result_filing,
     submission,
     workbook_values,
 )
@@ -52,7 +52,7 @@ def test_every_time_arrives(paths, found):
 
 def test_they_are_what_is_committed(found, tmp_path):
     """Into an empty folder, byte for byte."""
-    publication_filing.file(tmp_path, found, list_days=len)
+    published_result_filing.file(tmp_path, found, list_days=len)
     written = sorted(path for path in tmp_path.rglob("*") if path.is_file())
     assert [] == [
         path.name
@@ -66,10 +66,12 @@ def test_they_are_what_is_committed(found, tmp_path):
     }
 
 
-def test_slips_are_told_from_measurements_anew():
+def test_slips_are_distinguished_from_new_measurements():
     """Those that later revisions corrected, those beyond their machine's peak, and 155 that stand
-    beside other rows than their own."""
-    found = [corrections.of_machine(path.parent) for path in ROOT.glob("results/*/machine.json")]
+    in other rows than their own."""
+    found = [
+        published_slips.of_machine(path.parent) for path in ROOT.glob("results/*/machine.json")
+    ]
     assert 1065 == sum(len(slips) for of in found for slips in of.values())
 
 
@@ -127,7 +129,7 @@ def test_a_machine_with_slips_can_be_sent_on(machine):
 
     submission.check(packed)
 
-    slips = sum(map(len, corrections.of_machine(ROOT / "results" / machine).values()))
+    slips = sum(map(len, published_slips.of_machine(ROOT / "results" / machine).values()))
     sent = sum(len(result["points"]) for result in packed["results"])
     stored = [
         value
@@ -141,6 +143,6 @@ def test_a_machine_with_slips_can_be_sent_on(machine):
 def test_importing_them_again_changes_nothing(found):
     """No file is another, and no day is new; bench/import_speed.py measures the time."""
     listed = release_table.load()
-    assert (0, 0) == publication_filing.file(
+    assert (0, 0) == published_result_filing.file(
         ROOT / "results", found, lambda days: len({*days} - {*listed})
     )

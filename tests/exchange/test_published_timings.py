@@ -144,7 +144,7 @@ def test_a_sheet_called_fp16_holds_float16(tmp_path):
     [(None, "is empty"), ("N/A*", "says that"), ("Not Supported", "says"), ("#VALUE!", "says")],
 )
 def test_a_cell_without_a_time_is_listed(tmp_path, cell, reason):
-    """It is counted with its place and what it says, beside the times of the same table."""
+    """It is counted with its place and its text, next to the times of the same table."""
     path = workbooks.write(
         tmp_path / "a.xlsx", workbooks.gemm((*A_GEMM, cell, 0.1), (*A_GEMM[:1], 32, *A_GEMM[2:], 2))
     )
@@ -180,7 +180,7 @@ def test_a_column_of_times_of_no_known_pass_is_listed(tmp_path):
 
 
 def test_what_stands_outside_of_tables_is_listed(tmp_path):
-    """Each row of numbers above the first title, and a sheet without a table beside a good one."""
+    """Each row of numbers above the first title, and a sheet without a table next to a good one."""
     untitled = [["Fully Connected", "M", "Time (msec)"], [None, 5, 1], [None, 6, 2]]
     path = workbooks.write(
         tmp_path / "a.xlsx",
@@ -200,7 +200,7 @@ def test_what_stands_outside_of_tables_is_listed(tmp_path):
 
 
 def test_rows_of_numbers_without_a_table_are_refused(tmp_path):
-    """A sheet that lost its titles and headers, beside a good one: its first number is named."""
+    """A sheet that lost its titles and headers, next to a good one: its first number is named."""
     path = workbooks.write(
         tmp_path / "a.xlsx",
         workbooks.gemm((*A_GEMM, 1)),
@@ -236,7 +236,7 @@ def test_a_column_pasted_out_of_step_is_found(tmp_path, times, in_step):
 
 
 def test_stale_flops_are_found(tmp_path):
-    """FLOPS that do not fit the time beside them are reported; the time counts."""
+    """FLOPS that do not fit the time next to them are reported; the time counts."""
     right = 2 * 1760 * 16 * 1760 / 5.7e-05 / 1e12
     path = workbooks.write(
         tmp_path / "a.xlsx", workbooks.gemm((*A_GEMM, 0.057, right), (*A_GEMM, 0.057, 2 * right))
@@ -471,7 +471,7 @@ def test_slips_join_what_was_run(family):
 
 
 def test_a_size_of_no_list_keeps_its_own_id():
-    """Layers of 25 steps, which two early workbooks timed, are nobody's slip; nor is a new size."""
+    """Layers of 25 steps, which two early workbooks timed, are no slip; nor is a new size."""
     for layer in (Rnn("vanilla", 1760, 16, 25), Rnn("vanilla", 1760, 16, 26)):
         assert layer.id == problem_matching.listed_problem(layer).id
         assert not problem_matching.is_listed(layer)

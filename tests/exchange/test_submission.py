@@ -22,8 +22,8 @@ from deepbench_ops.commands.import_ import import_
 from deepbench_ops.commands.submit import submit
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import (
-    publication_filing,
     published_machines,
+    published_result_filing,
     submission,
     submission_checks,
     submission_records,
@@ -31,12 +31,12 @@ from deepbench_ops.exchange import (
 )
 from deepbench_ops.machine import steadiness
 from deepbench_ops.problems import load
-from deepbench_ops.problems.ids import problem_of
+from deepbench_ops.problems.problem_ids import problem_of
 from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.releases import release_table
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import facts_digest, locks, measurements
+from deepbench_ops.storage import facts_digest, locks, measurement_files
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 RELEASE = Release("torch", "2.13.0", date(2026, 7, 8))
@@ -113,7 +113,7 @@ def sealed(content):
 
 
 def values(results):
-    """What a results folder holds, by file."""
+    """The content of a results folder, by file."""
     files = sorted(path for path in results.rglob("*") if path.is_file())
     return {path.relative_to(results): path.read_bytes() for path in files}
 
@@ -189,8 +189,8 @@ def refused(results, *sent):
 @settings(max_examples=60, deadline=None)
 @given(one=submissions(), two=submissions())
 def test_the_order_of_merging_does_not_matter(tmp_path_factory, one, two):
-    """Whoever takes in two submissions of a machine has the same files, once or twice each, or
-    finds that they do not fit together."""
+    """Two submissions of a machine give the same files, imported once or twice each, or do not fit
+    together."""
     there, back = (tmp_path_factory.mktemp(name) for name in ("there", "back"))
     assert refused(there, one, two) == refused(back, two, one)
     if not refused(back, one, two):
@@ -257,13 +257,13 @@ def test_raw_seconds_go_with_the_point_that_stands(tmp_path):
     skip = {**measured(KERNELS[0], [1.0]), "skipped": "no such kernel"}
     path = tmp_path / "box" / f"{RELEASE.hash[:8]}-release-py3.measurements.jsonl"
     path.parent.mkdir()
-    measurements.write(path, {DIGEST: FACTS}, [skip, other])
+    measurement_files.write(path, {DIGEST: FACTS}, [skip, other])
     few = measured(KERNELS[0], [0.7], started=9.0)
     many = [measured(KERNELS[0], [0.5, 0.6], started) for started in (2.0, 3.0)]
     taken(tmp_path, made([(KERNELS[0], 0.7, [0.7])], records=[few]))
-    assert ({DIGEST: FACTS}, [other, few]) == measurements.load(path)
+    assert ({DIGEST: FACTS}, [other, few]) == measurement_files.load(path)
     taken(tmp_path, made([(KERNELS[0], 0.55, [0.5, 0.6])], records=many))
-    assert [*many, other] == measurements.load(path)[1]
+    assert [*many, other] == measurement_files.load(path)[1]
     assert 0 == taken(tmp_path, made([(KERNELS[0], 0.7, [0.7])], records=[few]))
 
 
@@ -587,7 +587,7 @@ REFUSED = {
     ("change", "reason"), REFUSED.items(), ids=lambda x: getattr(x, "__name__", "")
 )
 def test_a_dishonest_submission_is_refused_with_the_reason(tmp_path, change, reason):
-    """Packed anew after the change, so that only the content can tell; nothing is written."""
+    """Packed again after the change, so that only the content shows it; nothing is written."""
     with pytest.raises(DeepbenchError, match=reason):
         taken(tmp_path, sealed(changed(change)))
     assert not list(tmp_path.iterdir())
@@ -673,7 +673,7 @@ def test_every_operation_that_is_measured_may_be_sent(problem, operation):
 
 
 def test_a_result_without_a_time_is_not_sent(tmp_path):
-    """A release of which everything was skipped keeps no machine from being packed."""
+    """A release without any time does not keep a machine from being packed."""
     taken(tmp_path, GOOD)
     [path] = (tmp_path / "box").glob("*-release-py3.json")
     stored = json.loads(path.read_text())
@@ -762,8 +762,8 @@ def test_a_submission_has_a_largest_size(tmp_path, monkeypatch):
         submission.read(tmp_path / "sent.json")
 
 
-def test_what_nobody_would_read_is_not_written(tmp_path, monkeypatch):
-    """Whoever packs is told the limit, and no file is left."""
+def test_a_submission_that_no_import_would_read_is_not_written(tmp_path, monkeypatch):
+    """The sender learns the limit, and no file is left."""
     taken(tmp_path / "results", GOOD)
     monkeypatch.setattr(release_table, "load", lambda: (RELEASE,))
     monkeypatch.setattr(submission, "LARGEST_BYTES", 1_500_000)
@@ -785,7 +785,7 @@ def test_the_commands_pack_and_take_in(tmp_path: Path, monkeypatch):
     """`submit` writes what `import` takes, a damaged file is one line."""
     name = "2017-07-14__train__DeepBench_NV_P100.xlsx"
     book = workbooks.write(tmp_path / name, workbooks.gemm((1760, 16, 1760, "N", "N", 0.055)))
-    publication_filing.file(tmp_path / "results", workbook_values.read(book), len)
+    published_result_filing.file(tmp_path / "results", workbook_values.read(book), len)
     workbooks.with_release_of_2017(tmp_path, monkeypatch)
     monkeypatch.setattr(release_table, "TABLE", tmp_path / "releases.csv")
     sent = tmp_path / "p100.json"

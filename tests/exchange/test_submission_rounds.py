@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import submission_rounds
-from deepbench_ops.machine import profile
-from deepbench_ops.storage import ensemble_rounds
+from deepbench_ops.machine import machine_profile
+from deepbench_ops.storage import ensemble_round_files
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 MACHINE = "xeon-amx480-2core"
@@ -21,14 +21,14 @@ SENT = submission_rounds.pack(RESULTS / MACHINE)
 NAME = min(SENT, key=lambda name: len(SENT[name]["rounds"]))
 ONE = {NAME: SENT[NAME]}
 """The rounds of one of the machine's frameworks."""
-PROFILE = profile.read(RESULTS, MACHINE)
+PROFILE = machine_profile.read(RESULTS, MACHINE)
 
 
 def accepted(machine: Path, *parts) -> bytes:
     """Take in rounds one after the other, and return the file that they make."""
     for part in parts:
         submission_rounds.accept(machine, part, Path)
-    (path,) = ensemble_rounds.paths(machine)
+    (path,) = ensemble_round_files.paths(machine)
     return path.read_bytes()
 
 

@@ -15,8 +15,8 @@ import processes
 import pytest
 
 from deepbench_ops.fleet import fleet_jobs, job_folder
-from deepbench_ops.fleet import plan as plans
-from deepbench_ops.storage import measurements
+from deepbench_ops.fleet import job_plan as plans
+from deepbench_ops.storage import measurement_files
 
 pytest.importorskip("reframe", reason="the extra fleet is not installed")
 
@@ -43,8 +43,8 @@ def deepbench(root: Path, *arguments: str, **variables: str) -> subprocess.Compl
 def records(results: Path) -> Counter[tuple[str, str]]:
     """How many records there are of each kernel."""
     found: Counter[tuple[str, str]] = Counter()
-    for path in measurements.paths(results / fleet_project.MACHINE):
-        for each in measurements.load(path)[1]:
+    for path in measurement_files.paths(results / fleet_project.MACHINE):
+        for each in measurement_files.load(path)[1]:
             found[each["benchmark"], each["params"][0]] += 1
     return found
 
@@ -63,8 +63,10 @@ def test_a_plan_is_measured_once(root):
     assert "2 jobs of fleet/plan.json measured" in done.stdout
     found = records(root / "results")
     assert (TIMES, {2}) == (len(found), set(found.values()))
-    (path,) = measurements.paths(root / "results" / fleet_project.MACHINE)
-    assert {os.uname().nodename} == {facts["node"] for facts in measurements.load(path)[0].values()}
+    (path,) = measurement_files.paths(root / "results" / fleet_project.MACHINE)
+    assert {os.uname().nodename} == {
+        facts["node"] for facts in measurement_files.load(path)[0].values()
+    }
     before = path.read_bytes()
     status = json.loads(deepbench(root, "fleet", "status", "--format", "json").stdout)
     assert (2, 0, 0.0) == tuple(

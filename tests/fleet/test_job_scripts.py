@@ -8,7 +8,7 @@ import command
 import fleet_project
 import pytest
 
-from deepbench_ops.fleet import site
+from deepbench_ops.fleet import reframe_site
 from deepbench_ops.fleet.fleet_jobs import PLAN_VARIABLE
 from deepbench_ops.fleet.fleet_run import CHECKS
 
@@ -48,7 +48,7 @@ def generated(root, partitions):
     options = ["-C", config, "--system=lab", "-c", CHECKS, "--dry-run", "--prefix", root / "out"]
     environ = {**os.environ, **fleet_project.environ(root), PLAN_VARIABLE: str(path)}
     done = subprocess.run(
-        [*site.command(), *options], cwd=root, env=environ, capture_output=True, text=True
+        [*reframe_site.command(), *options], cwd=root, env=environ, capture_output=True, text=True
     )
     assert 0 == done.returncode, done.stdout
     found = {each.parts[-4]: each.read_text() for each in root.glob("out/stage/**/rfm_job.sh")}

@@ -6,7 +6,7 @@ import pytest
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet.machine_type import type_of
-from deepbench_ops.machine import profile
+from deepbench_ops.machine import machine_profile
 
 
 @pytest.fixture
@@ -24,7 +24,9 @@ def test_a_type_is_described_as_in_the_results(kind):
     assert machine_entry.of_results(results, found.name) == {
         key: str(value) for key, value in entry.items()
     }
-    assert profile.read(results, found.name) == profile.read(found.results, found.name)
+    assert machine_profile.read(results, found.name) == machine_profile.read(
+        found.results, found.name
+    )
 
 
 @pytest.mark.parametrize("lost", ["asv/machine.json", "results/here/machine.profile"])

@@ -19,8 +19,8 @@ import pytest
 from local_slurm import LocalSlurm
 
 from deepbench_ops.fleet import job_folder
-from deepbench_ops.fleet import plan as plans
-from deepbench_ops.storage import measurements
+from deepbench_ops.fleet import job_plan as plans
+from deepbench_ops.storage import measurement_files
 
 pytest.importorskip("reframe", reason="the extra fleet is not installed")
 pytestmark = [
@@ -99,8 +99,8 @@ class Fleet:
     def demand_all_once(self, families: tuple[str, ...] = FAMILIES, jobs: int = 3) -> None:
         """Every kernel of the plan is in the results, with the records of its two processes."""
         found: Counter[tuple[str, str]] = Counter()
-        for path in measurements.paths(self.root / "results" / fleet_project.MACHINE):
-            for each in measurements.load(path)[1]:
+        for path in measurement_files.paths(self.root / "results" / fleet_project.MACHINE):
+            for each in measurement_files.load(path)[1]:
                 found[each["benchmark"], each["params"][0]] += 1
         assert {"measured": jobs} == dict(self.states())
         assert set(families) == {name.partition(".")[0] for name, _ in found}
@@ -130,8 +130,10 @@ def test_three_jobs_on_three_nodes(fleet: Fleet) -> None:
     status, said = ended(run)
     assert 0 == status, said
     fleet.demand_all_once()
-    (path,) = measurements.paths(fleet.root / "results" / fleet_project.MACHINE)
-    assert set(local_slurm.NODES) == {each["node"] for each in measurements.load(path)[0].values()}
+    (path,) = measurement_files.paths(fleet.root / "results" / fleet_project.MACHINE)
+    assert set(local_slurm.NODES) == {
+        each["node"] for each in measurement_files.load(path)[0].values()
+    }
     (script, *_) = fleet.path.parent.glob("reframe/output/**/rfm_job.sh")
     options = {line for line in script.read_text().splitlines() if line.startswith("#SBATCH")}
     assert {"#SBATCH --exclusive", "#SBATCH --no-requeue", "#SBATCH --ntasks=1"} <= options
@@ -251,7 +253,7 @@ def test_every_node_measures_a_plan_for_every_node(fleet: Fleet) -> None:
     status, said = fleet.run()
     assert 0 == status, said
     assert {"measured": 3} == dict(fleet.states())
-    assert [] == measurements.paths(fleet.root / "results" / fleet_project.MACHINE)
+    assert [] == measurement_files.paths(fleet.root / "results" / fleet_project.MACHINE)
     asked = [*command.COMMAND, "fleet", "nodes", "--format", "json"]
     done = processes.run(asked, fleet.root, fleet.environ)
     assert done.returncode in (0, 1), done.stdout

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from deepbench_ops.exchange.merged_profile import merged
-from deepbench_ops.machine import profile, state_profile, survey
-from deepbench_ops.machine.profile import Figure, LatencyLevel, Profile
+from deepbench_ops.machine import machine_profile, profile_measurement, state_profile
+from deepbench_ops.machine.machine_profile import Figure, LatencyLevel, Profile
 from deepbench_ops.measure import yardstick
 from deepbench_ops.measure.machine_states import CHANGED, NEAR, UNKNOWN
 from deepbench_ops.measure.nominal_readings import NominalReadings
@@ -24,7 +24,7 @@ def machine(monkeypatch):
         return Figure(state["memory"] if kind == "memory" else 0.5, "s", "measured: now")
 
     monkeypatch.setattr(state_profile, "latencies", lambda count: list(state["latencies"]))
-    monkeypatch.setattr(survey, "nominal_figure", figure)
+    monkeypatch.setattr(profile_measurement, "nominal_figure", figure)
     return state
 
 
@@ -98,7 +98,7 @@ def test_an_old_reading_is_of_the_state_that_reads_alike(machine, memory, same) 
 
 
 def test_a_change_meanwhile_leaves_no_readings(machine, monkeypatch) -> None:
-    """Readings taken while the state changed are of neither; the user is told to try again."""
+    """Readings taken while the state changed are of neither; the user is asked to try again."""
     doubts: list[str] = []
     found = state_profile.with_state(taken(0.9), 2, FAR_NS, False, doubts.append)
     looks = iter([NEAR_NS])
@@ -113,11 +113,11 @@ def test_a_change_meanwhile_leaves_no_readings(machine, monkeypatch) -> None:
 def test_a_profile_with_states_reads_back(tmp_path, machine) -> None:
     """Levels and their readings are stored; one that is no number is refused."""
     found = surveyed(taken(0.9), machine, fresh=True)
-    path = profile.write(tmp_path, found)
-    assert found == profile.read(tmp_path, "box")
+    path = machine_profile.write(tmp_path, found)
+    assert found == machine_profile.read(tmp_path, "box")
     path.write_text(path.read_text().replace('"nanoseconds": 3', '"nanoseconds": -3'))
-    with pytest.raises(profile.DeepbenchError, match="no number above 0"):
-        profile.read(tmp_path, "box")
+    with pytest.raises(machine_profile.DeepbenchError, match="no number above 0"):
+        machine_profile.read(tmp_path, "box")
 
 
 def test_profiles_with_states_merge_in_any_order(machine) -> None:

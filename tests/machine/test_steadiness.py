@@ -3,17 +3,22 @@
 import json
 import math
 
+import example_points as points_of_tests
 import numpy as np
-import points as points_of_tests
 import pytest
 
 pytest.importorskip("asv", reason="results are read by asv")
 from datetime import date
 
-from deepbench_ops.analysis import comparison, fastest, frameworks, lines
-from deepbench_ops.exchange import table_writer
+from deepbench_ops.analysis import (
+    fastest_machines,
+    framework_comparison,
+    kernel_lines,
+    machine_comparison,
+)
+from deepbench_ops.exchange import export_table_writer
 from deepbench_ops.machine.impossible_times import Roofs, fast_factor
-from deepbench_ops.machine.profile import Figure, Profile
+from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.machine.steadiness import (
     FEWEST_POINTS,
     LEAST_APART,
@@ -230,12 +235,12 @@ def test_the_fastest_is_a_steady_time():
     members = [
         each for each in select("training", "gemm") if each.problem.id == points()[0].problem_id
     ]
-    (record,) = fastest.records(points(**UNSTEADY), members, ["float32"])
+    (record,) = fastest_machines.records(points(**UNSTEADY), members, ["float32"])
     assert ("torch-2.6.0", 1.0) == (record.release, record.seconds)
 
 
 def test_machines_are_compared_by_steady_times():
-    (newest,) = comparison.contender("box", points(**UNSTEADY)).points.values()
+    (newest,) = machine_comparison.contender("box", points(**UNSTEADY)).points.values()
     assert "torch-2.6.0" == newest.release.name
 
 
@@ -243,12 +248,12 @@ def test_frameworks_are_ranked_by_steady_times():
     other = points_of_tests.point(
         release=Release("numpy", "2.4.6", date(2026, 2, 1)), seconds=2.0, rounds=(2.0, 2.0)
     )
-    (contest,) = frameworks.contests([*points(**UNSTEADY), other])
+    (contest,) = framework_comparison.contests([*points(**UNSTEADY), other])
     assert ["torch-2.6.0", "numpy-2.4.6"] == [point.release.name for point in contest.points]
 
 
 def test_a_line_keeps_an_unsteady_point_and_judges_without_it():
-    (line,) = lines.lines(points(**UNSTEADY), RELEASES)
+    (line,) = kernel_lines.lines(points(**UNSTEADY), RELEASES)
     assert (8, 7, 14) == (len(line.points), len(line.steady), len(line.levels))
     assert 1.0 == min(line.levels)
 
@@ -256,19 +261,19 @@ def test_a_line_keeps_an_unsteady_point_and_judges_without_it():
 def test_pages_hold_the_reason_of_each_point():
     """Lines without an unsteady point are as short as before."""
     for last, expected in (UNSTEADY, [""] * 7 + [UNSTEADY["unsteady"]]), ({}, None):
-        (line,) = lines.lines(points(**last), RELEASES)
+        (line,) = kernel_lines.lines(points(**last), RELEASES)
         fields = line_data.line_fields(line, 0, None, dict.fromkeys(RELEASES, 0))
         assert expected == fields.get("unsteady")
 
 
 def test_an_export_has_the_reason_in_a_column():
     """Of a steady time the cell is empty."""
-    assert "" == table_writer.row(points()[0])[table_writer.UNSTEADY]
+    assert "" == export_table_writer.row(points()[0])[export_table_writer.UNSTEADY]
     *_, last = points(**UNSTEADY)
-    assert UNSTEADY["unsteady"] == table_writer.row(last)[table_writer.UNSTEADY]
-    assert table_writer.UNSTEADY in table_writer.as_csv([table_writer.row(last)]).splitlines()[
-        0
-    ].split(",")
+    assert UNSTEADY["unsteady"] == export_table_writer.row(last)[export_table_writer.UNSTEADY]
+    assert export_table_writer.UNSTEADY in export_table_writer.as_csv(
+        [export_table_writer.row(last)]
+    ).splitlines()[0].split(",")
 
 
 def test_a_change_stands_between_steady_points():
@@ -282,7 +287,7 @@ def test_a_change_stands_between_steady_points():
         )
         for place, release in enumerate(RELEASES)
     ]
-    (line,) = lines.lines(found, RELEASES)
+    (line,) = kernel_lines.lines(found, RELEASES)
     (shift,) = line.changes
     assert (RELEASES[2], RELEASES[4]) == (shift.before.release, shift.after.release)
 

@@ -4,7 +4,7 @@ import pytest
 
 from deepbench_ops.backends.numpy_backend import loaded_blas
 from deepbench_ops.measure import blas_cost, ensemble, outside_settings
-from deepbench_ops.measure.ensemble_round import Round
+from deepbench_ops.measure.kernel_round import Round
 
 pytestmark = pytest.mark.skipif(loaded_blas.of_numpy() is None, reason="numpy has another BLAS")
 

@@ -3,10 +3,10 @@
 from contextlib import suppress
 
 import pytest
-from frameworks import loaded
+from installed_frameworks import loaded
 
 from deepbench_ops import backends
-from deepbench_ops.backends.shared_cache import SharedCache
+from deepbench_ops.backends.run_cache import RunCache
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.measure import call_estimate, kernel_run
 from deepbench_ops.problems.gemm import Gemm
@@ -23,7 +23,7 @@ def test_estimate_scales_with_the_work():
 @pytest.mark.parametrize("name", backends.NAMES)
 def test_estimate_leaves_the_threads_as_they_were(monkeypatch, name):
     """The try with a single thread is undone, whatever the count was before."""
-    monkeypatch.setattr(call_estimate, "_rates", SharedCache("here"))
+    monkeypatch.setattr(call_estimate, "_rates", RunCache("here"))
     backend = loaded(name)
     before = backend.threads()
     try:
@@ -43,7 +43,7 @@ SMALL = (Gemm(m=200, n=200, k=200), "float32", "forward")
 @pytest.fixture
 def answered(monkeypatch):
     """Return what sets the seconds of coming calls, with all threads and with one."""
-    monkeypatch.setattr(call_estimate, "_rates", SharedCache("here"))
+    monkeypatch.setattr(call_estimate, "_rates", RunCache("here"))
     backend = loaded("numpy")
 
     def takes(*, threads, one=()):
@@ -84,7 +84,7 @@ def test_a_rate_that_allows_costs_one_try(answered):
 @pytest.fixture
 def tried(monkeypatch):
     """Return what sets how long a product takes, and the list of those that were tried."""
-    monkeypatch.setattr(call_estimate, "_rates", SharedCache("here"))
+    monkeypatch.setattr(call_estimate, "_rates", RunCache("here"))
     backend, products = loaded("numpy"), []
 
     def takes(seconds):

@@ -6,14 +6,14 @@ import pytest
 from asv.config import Config
 from asv.environment import get_environments
 from asv.util import UserError
-from points import point
+from example_points import point
 
-from deepbench_ops.analysis.fastest import records
-from deepbench_ops.analysis.lines import lines
-from deepbench_ops.analysis.overview import family_summaries
-from deepbench_ops.asv_adapter import config
+from deepbench_ops.analysis.fastest_machines import records
+from deepbench_ops.analysis.kernel_lines import lines
+from deepbench_ops.analysis.machine_summary import family_summaries
+from deepbench_ops.asv_adapter import configuration_check
 from deepbench_ops.asv_adapter.asv_environment import ReleaseEnvironment
-from deepbench_ops.backends import check
+from deepbench_ops.backends import output_check
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
 from deepbench_ops.conditions import CACHE, CONDITIONS, EXECUTION, LAYOUT
 from deepbench_ops.errors import DeepbenchError, Unsupported
@@ -22,7 +22,7 @@ from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.problems.selections import Selected
 
-ROOT = Path(config.__file__).parents[2]
+ROOT = Path(configuration_check.__file__).parents[2]
 PUBLISHED = "release-py3-DEEPBENCH_CACHEwarm-DEEPBENCH_DEVICEcpu"
 PLAIN = {"DEEPBENCH_CACHE": "warm", "DEEPBENCH_DEVICE": "cpu"}
 ON_REQUEST = [
@@ -35,7 +35,7 @@ ON_REQUEST = [
 
 def environments(tmp_path, **more):
     """Name and variables of every environment that asv makes of the project's configuration."""
-    values = config.load(ROOT / "asv.conf.json")
+    values = configuration_check.load(ROOT / "asv.conf.json")
     values["matrix"]["env_nobuild"] |= more
     values |= {"repo": str(ROOT / values["repo"]), "env_dir": str(tmp_path)}
     found = list(get_environments(Config.from_json(values), None))
@@ -113,11 +113,11 @@ def test_only_inference_of_whole_models_is_compiled_or_exported():
 
 @pytest.mark.parametrize(("condition", "value"), ON_REQUEST)
 def test_a_check_under_one_condition_does_not_vouch_for_another(condition, value):
-    """What is remembered of a passed check tells them apart."""
+    """The record of a passed check distinguishes them."""
     problem, backend = load("conv")[0], NumpyBackend()
-    usual = check.kind_of(backend, problem, "float32", "forward")
+    usual = output_check.kind_of(backend, problem, "float32", "forward")
     setattr(backend, condition.name, value)
-    assert usual != check.kind_of(backend, problem, "float32", "forward")
+    assert usual != output_check.kind_of(backend, problem, "float32", "forward")
 
 
 @pytest.mark.parametrize(("condition", "value"), ON_REQUEST)

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from processes import eventually_gone, living
+from processes import eventually_gone, marked_pids
 
 from deepbench_ops.measure import core_latency, threads
 
@@ -44,7 +44,7 @@ def test_after_a_lost_process_there_is_a_new_one(reader, mark, monkeypatch, who,
     reading(reader)
     victim = reader._process.pid
     if who == "partner":
-        (victim,) = [pid for pid in living(mark) if parent(pid) == victim]
+        (victim,) = [pid for pid in marked_pids(mark) if parent(pid) == victim]
     os.kill(victim, by)
     assert reader.read() is None
     assert reading(reader) is not None

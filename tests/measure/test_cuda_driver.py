@@ -36,7 +36,7 @@ class FakeDriver:
 
 
 def sums(step=1.0):
-    """What the kernel leaves in memory, multiplied."""
+    """The value that the kernel leaves in memory, multiplied."""
     found = np.tile(cuda_yardstick.expected() * step, cuda_yardstick.BLOCKS)
     return found.astype(np.float32)
 

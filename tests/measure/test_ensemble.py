@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from processes import living
+from processes import marked_pids
 
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
 from deepbench_ops.measure import core_latency, ensemble, release_blocks, threads, worker_turns
-from deepbench_ops.measure.ensemble_round import Round
+from deepbench_ops.measure.kernel_round import Round
+from deepbench_ops.measure.kernel_task import KernelTask
 from deepbench_ops.measure.nominal_readings import NominalReadings
-from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.statistics import median_polish
 
-TASK = Task("gemm", "m35_n700_k2048_NN", "float32")
+TASK = KernelTask("gemm", "m35_n700_k2048_NN", "float32")
 
 PROGRAM = """
 import json, os, sys, time
@@ -70,7 +70,7 @@ def no_latency(monkeypatch):
 
 def test_a_kernel_is_not_measured_that_takes_longer_than_it_may():
     """The first release that has it shows that: a second each, in four sweeps at least of two."""
-    other = Task("gemm", "m1760_n128_k1760_NN", "float32")
+    other = KernelTask("gemm", "m1760_n128_k1760_NN", "float32")
     launches = {"a": burning(1.0), "b": burning(1.0), "c": burning(1.0, FAILS="prepare")}
     given, began = {TASK: 11.0, other: math.inf}, time.monotonic()
     measured = ensemble.run_round(launches, [TASK, other], 0, seconds=given.__getitem__)
@@ -191,7 +191,7 @@ def test_a_yardstick_that_fails_leaves_raw_seconds(fails, mark):
     assert np.isfinite(found.logs(["a", "b"])).all()
     assert pytest.approx(math.log(0.005), abs=0.3) == found.level("a", calibrated=False)[0]
     assert math.isnan(found.level("a")[0])
-    assert [] == living(mark)
+    assert [] == marked_pids(mark)
 
 
 def test_long_calls_take_few_sweeps():
@@ -234,7 +234,7 @@ def test_one_that_fails_leaves_the_others(fails, reason, stoppable, monkeypatch,
     assert reason in found.reasons["bad"]
     assert {"a", "b"} == set(found.names)
     assert np.isfinite(found.logs(["a", "b"])).all()
-    assert [] == living(mark)
+    assert [] == marked_pids(mark)
 
 
 def test_a_release_alone_has_no_times():

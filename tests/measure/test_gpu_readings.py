@@ -5,10 +5,10 @@ import ctypes
 import pytest
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import device_notes, gpu_readings, sampling
+from deepbench_ops.measure import device_notes, gpu_readings, slice_timing
 from deepbench_ops.measure.gpu_readings import GpuReadings
-from deepbench_ops.measure.sampling import Measurement, Policy, measure
-from deepbench_ops.storage import record_fields
+from deepbench_ops.measure.slice_timing import Measurement, Policy, measure
+from deepbench_ops.storage import record_checks
 
 UNITS = {
     "nvmlDeviceGetPowerUsage": 312_500,
@@ -96,7 +96,7 @@ class Enqueued:
 
     def __init__(self, monkeypatch, launch, work):
         self.launch, self.work, self.now, self.busy_until = launch, work, 0.0, 0.0
-        monkeypatch.setattr(sampling.time, "perf_counter", lambda: self.now)
+        monkeypatch.setattr(slice_timing.time, "perf_counter", lambda: self.now)
 
     def run(self):
         self.now += self.launch
@@ -136,5 +136,5 @@ def test_every_sample_has_a_reading(monkeypatch):
     columns = device_notes.readings(taken)["device_readings"]
     assert [1000.0, 1001.0, 1002.0, 1003.0] == columns["sm_mhz"]
     assert 4 == len(taken.seconds)
-    assert record_fields.FIELDS["device_readings"](columns)
-    assert not record_fields.FIELDS["device_readings"]([1])
+    assert record_checks.FIELDS["device_readings"](columns)
+    assert not record_checks.FIELDS["device_readings"]([1])

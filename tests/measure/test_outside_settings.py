@@ -8,21 +8,26 @@ from datetime import date
 from pathlib import Path
 from types import SimpleNamespace
 
+from example_points import PLAIN, point
 from hypothesis import given
 from hypothesis import strategies as st
-from points import PLAIN, point
 
-from deepbench_ops.analysis import comparison, confirm, fastest, frameworks
-from deepbench_ops.analysis.lines import lines
-from deepbench_ops.analysis.overhead import overheads
+from deepbench_ops.analysis import (
+    change_confirmation,
+    fastest_machines,
+    framework_comparison,
+    machine_comparison,
+)
+from deepbench_ops.analysis.kernel_lines import lines
+from deepbench_ops.analysis.model_overhead import overheads
 from deepbench_ops.analysis.settings_agreement import agree, groups_that_agree, notes
-from deepbench_ops.machine import detect
+from deepbench_ops.machine import machine_facts
 from deepbench_ops.machine.point_records import File
 from deepbench_ops.measure import outside_settings
 from deepbench_ops.pages import line_data
 from deepbench_ops.problems.selections import Selected
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import facts_digest, measurements
+from deepbench_ops.storage import facts_digest, measurement_files
 
 HASWELL = (("OPENBLAS_CORETYPE", "Haswell"),)
 OLD, NEW, NEWEST = (Release("numpy", f"2.{n}.0", date(2026, n + 1, 1)) for n in range(3))
@@ -103,14 +108,14 @@ def test_a_setting_does_not_move_the_yardstick():
 
 def _stored(folder: Path, *facts: dict[str, str], params=(("a",),)) -> Path:
     """Write records next to a result: one kernel for each of `params`, under each of `facts`."""
-    path = folder / ("x" + measurements.SUFFIX)
+    path = folder / ("x" + measurement_files.SUFFIX)
     known = {facts_digest.digest(each): each for each in facts}
     entries = [
         {"benchmark": "b", "params": list(key), "fingerprint": digest, "seconds": [1.0]}
         | {"yardstick": [], "started_at": 0.0}
         for key, digest in zip(params, known, strict=True)
     ]
-    measurements.write(path, known, entries)
+    measurement_files.write(path, known, entries)
     return path
 
 
@@ -161,26 +166,28 @@ def test_a_point_under_a_setting_is_named_with_it_and_is_not_usual():
 
 def test_machines_are_compared_where_their_settings_agree():
     """Points that are left out are named; two that were both measured under it are compared."""
-    here = comparison.contender("box", [point(settings=())])
-    there = comparison.contender("far", [point(machine="far", settings=HASWELL, seconds=2.0)])
-    assert [] == comparison.changes(here, there)
-    (remark,) = comparison.remarks(here, there)
+    here = machine_comparison.contender("box", [point(settings=())])
+    there = machine_comparison.contender(
+        "far", [point(machine="far", settings=HASWELL, seconds=2.0)]
+    )
+    assert [] == machine_comparison.changes(here, there)
+    (remark,) = machine_comparison.remarks(here, there)
     assert "left out: 1 times measured under OPENBLAS_CORETYPE=Haswell" in remark
-    assert 1 == len(comparison.changes(there, there))
+    assert 1 == len(machine_comparison.changes(there, there))
 
 
 def test_frameworks_contest_under_the_same_settings():
     """A framework that is ahead only where the other was slowed down is not the fastest."""
     jax = Release("jax", "0.9.0", date(2026, 7, 8))
     slowed = point(settings=HASWELL, seconds=2.0)
-    assert [] == frameworks.contests([slowed, point(release=jax, settings=())])
-    assert 1 == len(frameworks.contests([slowed, point(release=jax, settings=HASWELL)]))
+    assert [] == framework_comparison.contests([slowed, point(release=jax, settings=())])
+    assert 1 == len(framework_comparison.contests([slowed, point(release=jax, settings=HASWELL)]))
 
 
 def test_the_fastest_is_without_settings():
     slowed, usual = point(settings=HASWELL, seconds=0.5), point(machine="far", settings=())
     wanted = [Selected("training", usual.problem, ())]
-    (record,) = fastest.records([slowed, usual], wanted, ["float32"])
+    (record,) = fastest_machines.records([slowed, usual], wanted, ["float32"])
     assert "far" == record.machine
 
 
@@ -194,9 +201,9 @@ def test_pages_show_the_setting_among_the_conditions_of_a_line():
 def test_a_profile_says_under_which_settings_its_peaks_were_reached(monkeypatch):
     """And nothing where there were none."""
     monkeypatch.setattr(outside_settings, "of_this_process", lambda: HASWELL)
-    assert "OPENBLAS_CORETYPE=Haswell" == detect.facts()["settings"]
+    assert "OPENBLAS_CORETYPE=Haswell" == machine_facts.facts()["settings"]
     monkeypatch.setattr(outside_settings, "of_this_process", lambda: ())
-    assert "settings" not in detect.facts()
+    assert "settings" not in machine_facts.facts()
 
 
 def test_a_comparison_says_under_which_settings_its_times_were_measured():
@@ -217,11 +224,11 @@ def test_what_was_measured_under_another_setting_is_not_confirmed_here(monkeypat
         )
         for each in (point(settings=HASWELL), point())
     )
-    found = confirm.confirm([slowed], 3, str)
+    found = change_confirmation.confirm([slowed], 3, str)
     assert {
         ("numpy-2.0.0", "numpy-2.1.0"): "measured under OPENBLAS_CORETYPE=Haswell; here: none"
     } == found.reasons
-    assert 1 == len(confirm._most_changed(unknown))
+    assert 1 == len(change_confirmation._most_changed(unknown))
 
 
 def test_a_model_and_its_operations_are_held_together_under_the_same_settings():

@@ -3,11 +3,11 @@
 import pytest
 
 from deepbench_ops.measure import round_states
-from deepbench_ops.measure.ensemble_round import Round
-from deepbench_ops.measure.ensemble_store import EnsembleStore
-from deepbench_ops.measure.task import Task
+from deepbench_ops.measure.kernel_round import Round
+from deepbench_ops.measure.kernel_task import KernelTask
+from deepbench_ops.measure.round_store import RoundStore
 
-TASK = Task("gemm", "m35_n700_k2048_NN", "float32")
+TASK = KernelTask("gemm", "m35_n700_k2048_NN", "float32")
 LEVELS = (200.0, 500.0)
 
 
@@ -121,7 +121,7 @@ def test_sweeps_without_levels_are_one_round():
 
 def test_a_store_derives_states_again_when_a_round_is_added(tmp_path):
     """A second level gives the first one its name."""
-    store = EnsembleStore(tmp_path / "a.jsonl", ["a", "b"], levels=LEVELS[:1])
+    store = RoundStore(tmp_path / "a.jsonl", ["a", "b"], levels=LEVELS[:1])
     store.add(TASK, one(200.0, 200.0, number=1))
     assert ["one level"] == [each.state for each in store.of(TASK)]
     for number in (2, 3):

@@ -13,12 +13,12 @@ import pytest
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import kernel_run, threads, worker_control, worker_program, worker_turns
-from deepbench_ops.measure.task import Task
+from deepbench_ops.measure.kernel_task import KernelTask
 
 NUMPY = worker_control.Launch(
     sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy", "DEEPBENCH_THREADS": "1"}
 )
-TASK = Task("gemm", "m512_n1_k512_NN", "float32")
+TASK = KernelTask("gemm", "m512_n1_k512_NN", "float32")
 
 
 @pytest.fixture(name="worker")
@@ -128,7 +128,7 @@ def burning(seconds):
 
 
 def test_a_call_is_charged_for_its_turns_alone():
-    """What it ran before it began, after it ended and while it was stopped does not count."""
+    """Its time before the slice, after it and while it was stopped does not count."""
     running = [(0.0, 1.0), (2.0, 3.0), (4.0, 5.0)]
     assert 0.5 + 1.0 + 0.25 == worker_turns._spent(running, ended=4.25, seconds=3.75)
 

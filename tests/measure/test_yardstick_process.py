@@ -86,7 +86,7 @@ def test_latency_is_read_again_and_again(monkeypatch):
 
 
 def test_an_answer_left_by_a_dead_process_is_passed_over(server):
-    """What a killed child asked for does not become the next one's reading."""
+    """The answer to a killed child does not become the reading of the next one."""
     client = server.client("compute", 0.5)
     child = os.fork()
     if child == 0:
@@ -100,7 +100,7 @@ def test_an_answer_left_by_a_dead_process_is_passed_over(server):
 
 
 def test_patience_is_one_for_all_clients_of_a_run(server):
-    """What one process has waited, no other that shares the yardstick can wait again."""
+    """Seconds that one process has waited are spent for all that share the yardstick."""
     first, second = server.client("compute", None), server.client("memory", None)
     assert first.may_wait(MOST_SECONDS)
     assert not second.may_wait(MOST_SECONDS)

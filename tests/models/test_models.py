@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from deepbench_ops import problems
-from deepbench_ops.backends import check, families
+from deepbench_ops.backends import families, output_check
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.models import twin_steps
-from deepbench_ops.models.catalogue import NETWORKS, network
-from deepbench_ops.problems.ids import problem_of
+from deepbench_ops.models.network_catalogue import NETWORKS, network
 from deepbench_ops.problems.model import Model, network_sizes
 from deepbench_ops.problems.problem import MODERN_SETS
+from deepbench_ops.problems.problem_ids import problem_of
 
 torch = pytest.importorskip("torch")
 
@@ -39,7 +39,7 @@ from deepbench_ops.backends.torch_backend.network import weighted  # noqa: E402
 from deepbench_ops.backends.torch_backend.serving import Serving  # noqa: E402
 from deepbench_ops.models.optimisers import Ftrl, Lamb  # noqa: E402
 from deepbench_ops.models.torch_weights import filled  # noqa: E402
-from deepbench_ops.models.training import RECIPES, TrainingStep, mixed_type  # noqa: E402
+from deepbench_ops.models.training_steps import RECIPES, TrainingStep, mixed_type  # noqa: E402
 
 PAPERS = [
     ("resnet34", 21.8e6, 3.6e9),  # arXiv:1512.03385, table 1; parameters of the common models
@@ -160,7 +160,7 @@ def test_every_network_is_trained_and_run():
 
 @pytest.mark.parametrize(("name", "operation"), PASSES)
 def test_a_small_twin_computes_what_float64_does(name, operation):
-    found = check.check(TorchBackend(), Model(name=name, batch=4), "float32", operation)
+    found = output_check.check(TorchBackend(), Model(name=name, batch=4), "float32", operation)
     assert found.ok
 
 
@@ -168,7 +168,7 @@ def test_a_small_twin_computes_what_float64_does(name, operation):
 def test_a_small_twin_in_bfloat16_is_as_near_as_its_rounding_allows(name, operation):
     """Or refused where oneDNN has no such layer for the processor, as an LSTM without AVX-512."""
     try:
-        found = check.check(TorchBackend(), Model(name=name, batch=4), "bfloat16", operation)
+        found = output_check.check(TorchBackend(), Model(name=name, batch=4), "bfloat16", operation)
     except Unsupported as lacking:
         pytest.skip(str(lacking))
     assert found.ok
@@ -291,7 +291,7 @@ def test_the_worst_of_many_errors_may_be_larger(outputs, factor):
 @pytest.mark.parametrize("seed", [0, 1, 2, 49])
 def test_the_scale_of_errors_is_of_many_items_or_of_one_that_is_larger(seed):
     """Of a batch of one, too, whose two scores may both be near zero. That of the last seed has an
-    output of several times the typical one, a part of which a calibrated range may cut off."""
+    output of several times the typical one; a calibrated range may cut off a part of it."""
     judge = InferenceReference("int8", TorchBackend(), Model(name="mmoe", batch=1), seed)
     expected, allowed = judge.everywhere()
     assert (2, 2) == expected.shape
@@ -454,7 +454,7 @@ def test_a_compiled_or_exported_twin_computes_what_float64_does(name, execution)
     if execution == "onnxruntime":
         pytest.importorskip("onnxruntime")
     backend, twin = run_by(execution), families.small(Model(name=name, batch=4))
-    assert check.check(backend, twin, "float32").ok
+    assert output_check.check(backend, twin, "float32").ok
     kernel = backend.build(twin, "float32")
     assert kernel.notes["route"].startswith(ROUTES[execution])
     assert {} == kernel.outcome()
@@ -548,7 +548,7 @@ def test_channels_last_is_refused_where_no_pictures_go_in():
 def test_channels_last_computes_the_same():
     backend = TorchBackend()
     backend.layout = "channels_last"
-    assert check.check(backend, Model(name="resnet50", batch=2), "float32").ok
+    assert output_check.check(backend, Model(name="resnet50", batch=2), "float32").ok
 
 
 def test_a_model_that_does_not_fit_is_refused_by_its_numbers():
@@ -634,7 +634,7 @@ def test_work_is_counted_over_all_batches():
     ],
 )
 def test_a_step_moves_what_the_optimiser_changes(name, updated):
-    """Beside the forward pass, and the weights once more for the backward pass."""
+    """Besides the forward pass, and the weights once more for the backward pass."""
     problem = Model(name=name, batch=3)
     passes = problem.bytes("float32") + 4 * problem.network.dense
     assert passes + 4 * updated == problem.bytes_of("float32", "training_step")

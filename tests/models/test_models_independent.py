@@ -10,11 +10,11 @@ transformers = pytest.importorskip("transformers")
 from deepbench_ops.models.bert import Answering, Classifier, Pretraining  # noqa: E402
 from deepbench_ops.models.decoder import Decoder, DecodeStep, Prefill  # noqa: E402
 from deepbench_ops.models.densenet import DenseNet  # noqa: E402
-from deepbench_ops.models.mixture import MixtureLayer  # noqa: E402
+from deepbench_ops.models.mixture_of_experts import MixtureLayer  # noqa: E402
 from deepbench_ops.models.mobilenet import MobileNetV2  # noqa: E402
 from deepbench_ops.models.resnet import ResNet  # noqa: E402
 from deepbench_ops.models.torch_weights import filled  # noqa: E402
-from deepbench_ops.models.vit import VisionTransformer  # noqa: E402
+from deepbench_ops.models.vision_transformer import VisionTransformer  # noqa: E402
 from deepbench_ops.models.xlnet import XLNet  # noqa: E402
 
 WORDS, WIDTH, HEADS, LAYERS, LENGTH = 211, 32, 4, 2, 13

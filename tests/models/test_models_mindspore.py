@@ -10,11 +10,11 @@ import pytest
 
 ms = pytest.importorskip("mindspore")
 from deepbench_ops import backends  # noqa: E402
-from deepbench_ops.backends import check  # noqa: E402
+from deepbench_ops.backends import output_check  # noqa: E402
 from deepbench_ops.errors import DeepbenchError, Unsupported  # noqa: E402
 from deepbench_ops.models import twin_steps  # noqa: E402
-from deepbench_ops.models.catalogue import network  # noqa: E402
 from deepbench_ops.models.mindspore.layers import parameters  # noqa: E402
+from deepbench_ops.models.network_catalogue import network  # noqa: E402
 from deepbench_ops.problems.model import Model  # noqa: E402
 
 COMPARED = ("googlenet", "lstm", "bert_pretraining_128")
@@ -32,7 +32,7 @@ def twin(name):
 @pytest.mark.parametrize("name", COMPARED)
 def test_a_step_comes_to_what_torch_comes_to_in_float64(backend, name):
     """Loss and gradients; run twice from the start, as every check does."""
-    assert check.check(backend, twin(name), "float32", "training_step").ok
+    assert output_check.check(backend, twin(name), "float32", "training_step").ok
 
 
 @pytest.mark.parametrize("name", COMPARED)
@@ -63,7 +63,7 @@ print(*taken)
 
 
 def test_a_call_is_over_when_it_is_waited_for_the_first_one_too():
-    """In a process of its own. What a call leaves undone is timed with the next: a kernel that had
+    """In a process of its own. The rest of a call is timed with the next one: a kernel that had
     run once before it was timed took twice as long."""
     said = subprocess.run(
         [sys.executable, "-c", FIRST], capture_output=True, text=True, check=True
@@ -90,9 +90,9 @@ def test_steps_learn_and_a_reset_forgets(backend, name):
 def test_the_optimiser_does_what_torchs_does(name):
     """The weights after two steps, of layers and of normalisations."""
     torch = pytest.importorskip("torch")
-    from deepbench_ops.models.mindspore.training import TrainingStep, filled, tensors
+    from deepbench_ops.models.mindspore.training_steps import TrainingStep, filled, tensors
     from deepbench_ops.models.torch_weights import filled as torch_filled
-    from deepbench_ops.models.training import TrainingStep as TorchStep
+    from deepbench_ops.models.training_steps import TrainingStep as TorchStep
 
     known = network(name)
     form = known.small
@@ -130,7 +130,7 @@ def test_what_is_timed_first_does_not_compile(backend):
 
 def test_a_whole_network_is_judged_by_a_forward_pass(backend):
     kernel = backend.build(Model(name="lstm", batch=2), "float32", "training_step")
-    assert check.verify_output(kernel).ok
+    assert output_check.verify_output(kernel).ok
 
 
 def test_a_step_with_other_weights_is_found_out(backend, monkeypatch):
@@ -140,7 +140,7 @@ def test_a_step_with_other_weights_is_found_out(backend, monkeypatch):
     filled = model.filled
     monkeypatch.setattr(model, "filled", lambda known, form, seed: filled(known, form, seed + 1))
     with pytest.raises(DeepbenchError, match="lstm"):
-        check.verify(backend, twin("lstm"), "float32", "training_step")
+        output_check.verify(backend, twin("lstm"), "float32", "training_step")
 
 
 @pytest.mark.parametrize(

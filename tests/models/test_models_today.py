@@ -6,10 +6,10 @@ import pytest
 from deepbench_ops import problems
 from deepbench_ops.backends import families
 from deepbench_ops.backends.families.model import memory_needed
-from deepbench_ops.distributed.training.request import TrainingRequest
+from deepbench_ops.distributed.training.training_request import TrainingRequest
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.measure import kernel_run
-from deepbench_ops.models.catalogue import NETWORKS
+from deepbench_ops.models.network_catalogue import NETWORKS
 from deepbench_ops.problems.model import Model, network_sizes
 from deepbench_ops.problems.selections import select
 
@@ -19,8 +19,8 @@ from torch.utils.flop_counter import FlopCounterMode  # noqa: E402
 
 from deepbench_ops.backends.torch_backend.backend import TorchBackend  # noqa: E402
 from deepbench_ops.backends.torch_backend.model_reference import InferenceReference  # noqa: E402
-from deepbench_ops.models import grouped_product, mixture, transformer  # noqa: E402
-from deepbench_ops.models.mixture import Experts  # noqa: E402
+from deepbench_ops.models import grouped_product, mixture_of_experts, transformer_layers  # noqa: E402
+from deepbench_ops.models.mixture_of_experts import Experts  # noqa: E402
 from deepbench_ops.models.torch_weights import filled  # noqa: E402
 
 TODAY = [name for name in NETWORKS if any(p.name == name for p in problems.load("model", "modern"))]
@@ -223,11 +223,11 @@ def test_another_expert_is_allowed_only_where_rounding_decides():
 def test_releases_without_their_operations_are_refused(monkeypatch):
     """By name, before anything is allocated."""
     known = NETWORKS["llama_1b_decode_512"]
-    monkeypatch.setattr(transformer.torch, "__version__", "2.4.1")
+    monkeypatch.setattr(transformer_layers.torch, "__version__", "2.4.1")
     with pytest.raises(Unsupported, match=r"torch 2\.4\.1 .*from torch 2\.5 on"):
         known.make(known.whole)
     monkeypatch.undo()
-    monkeypatch.setattr(mixture, "grouped_product", _missing)
+    monkeypatch.setattr(mixture_of_experts, "grouped_product", _missing)
     layer = NETWORKS["qwen3_30b_a3b_layer_128"]
     with pytest.raises(Unsupported, match="no grouped product"):
         layer.make(layer.whole)

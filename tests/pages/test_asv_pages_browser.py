@@ -312,7 +312,7 @@ def test_every_local_link_resolves(page: Any, site: str, html: Path) -> None:
     local = {
         unquote(name.removeprefix(site).split("#")[0]) for name in names if name.startswith(site)
     }
-    assert {"releases.html", "regressions.xml", "deepbench.js"} <= local
+    assert {"releases.html", "regressions.xml", "asv_pages.js"} <= local
     assert [name for name in local if name and not (html / name).is_file()] == []
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from published_site import unpacked
 
-from deepbench_ops.analysis import lines, points
-from deepbench_ops.analysis.lines import Line
+from deepbench_ops.analysis import kernel_lines, points
+from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.points import Origin, Point
 from deepbench_ops.analysis.shared_rounds import SharedStep
 from deepbench_ops.analysis.verdict import Verdict
@@ -54,7 +54,7 @@ def recorded() -> tuple[list[Line], dict[Release, int]]:
     found = points.load(RESULTS, "epyc-7003-2core", known, rounds=True)
     own = [each for each in found if each.release.framework == "jax" and each.compared]
     releases = sorted({each.release for each in own}, key=lambda release: release.date)
-    return lines.lines(own, timeline, fewest=1), {
+    return kernel_lines.lines(own, timeline, fewest=1), {
         each: place for place, each in enumerate(releases)
     }
 

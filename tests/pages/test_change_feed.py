@@ -11,8 +11,8 @@ import pytest
 from asv.commands.publish import Publish
 from asv.config import Config
 
-from deepbench_ops.analysis.causes import Cause, causes
-from deepbench_ops.asv_adapter import config
+from deepbench_ops.analysis.change_causes import Cause, causes
+from deepbench_ops.asv_adapter import configuration_check
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.pages import change_feed, machine_lines
 from deepbench_ops.releases import release_table
@@ -110,6 +110,6 @@ def test_a_site_without_an_address_has_neither(tmp_path: Path) -> None:
 def test_an_address_that_is_none_is_refused() -> None:
     """With an example."""
     with pytest.raises(DeepbenchError, match=r"site_url is 'example': write the address of"):
-        config.check({"site_url": "example"})
-    config.check({"site_url": URL})
-    config.check({"site_url": ""})
+        configuration_check.check({"site_url": "example"})
+    configuration_check.check({"site_url": URL})
+    configuration_check.check({"site_url": ""})

@@ -71,7 +71,7 @@ def serve(page: Any, file: str, body: str) -> None:
 
 @pytest.fixture
 def with_jax(page: Any, html: Path) -> None:
-    """lab-1 has most kernels with jax, of which no other framework has any."""
+    """lab-1 has most kernels with jax, and no other framework has any of these."""
     machine = f"data/newest/{machine_key('lab-1')}.js"
     newest = json.loads(unpacked((html / machine).read_text("utf-8")))
     place = len(newest["kernels"])

@@ -1,4 +1,4 @@
-"""What publishing stores of results, and when it reads them again."""
+"""The cache of results for publishing: its content, and when results are read again."""
 
 import json
 import os
@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("asv", reason="pages are written by asv publish")
-import points
+import example_points
 import published_site
 from asv.results import Results
 from asv.util import UserError
 
-from deepbench_ops.analysis.lines import Line
+from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.asv_adapter import result_cache
-from deepbench_ops.pages import build, line_storage, page_process
+from deepbench_ops.pages import build, cached_line_encoding, page_process
 from deepbench_ops.pages.machine_cache import MachineCache
 from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.releases.release_table import Release
@@ -105,7 +105,7 @@ class Touch:
 def test_a_stored_value_of_another_form_is_computed_again(machine: Path, stored: object) -> None:
     """A valid checksum does not make JSON the lines of a machine."""
     cache = MachineCache(
-        machine.parents[1] / "cache", encode=lambda _: stored, decode=line_storage.decode
+        machine.parents[1] / "cache", encode=lambda _: stored, decode=cached_line_encoding.decode
     )
     cache.value(machine, lambda: None)
     cache.write()
@@ -117,7 +117,7 @@ def test_changes_of_a_line_with_an_unsteady_point_come_back_as_they_were() -> No
     days = [Release("torch", f"2.{n}.0", date(2026, n + 1, 1)) for n in range(10)]
     line = Line(
         tuple(
-            points.point(
+            example_points.point(
                 release=release,
                 seconds=seconds,
                 rounds=(seconds * 0.999, seconds * 1.001),
@@ -127,8 +127,10 @@ def test_changes_of_a_line_with_an_unsteady_point_come_back_as_they_were() -> No
         )
     )
     assert [(days[4], days[5])] == [(s.before.release, s.after.release) for s in line.changes]
-    stored = json.loads(json.dumps(line_storage.encode(([line], MachineRecord("box", {}), []))))
-    ((back,), _, _) = line_storage.decode(stored)
+    stored = json.loads(
+        json.dumps(cached_line_encoding.encode(([line], MachineRecord("box", {}), [])))
+    )
+    ((back,), _, _) = cached_line_encoding.decode(stored)
     assert line.changes == back.changes
 
 

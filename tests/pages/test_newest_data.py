@@ -4,10 +4,10 @@ import json
 from datetime import date
 
 import pytest
-from points import GEMMS, point
+from example_points import GEMMS, point
 
 pytest.importorskip("asv", reason="results are read by asv's own classes")
-from deepbench_ops.analysis.lines import Line
+from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.pages import newest_data
 from deepbench_ops.releases.release_table import Release
 

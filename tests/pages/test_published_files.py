@@ -1,4 +1,4 @@
-"""What publishing adds to asv's site, read from its files; test_asv_pages_browser.py opens them."""
+"""Files that publishing adds to asv's site; test_asv_pages_browser.py opens them."""
 
 import datetime
 import hashlib

@@ -4,9 +4,9 @@ import json
 import shutil
 from pathlib import Path
 
-from deepbench_ops.exchange import provenance
-from deepbench_ops.exchange.signature import Signer
-from deepbench_ops.pages import catalogue_data, line_storage, machine_lines
+from deepbench_ops.exchange import submission_provenance
+from deepbench_ops.exchange.submission_signature import Signer
+from deepbench_ops.pages import cached_line_encoding, catalogue_data, machine_lines
 from deepbench_ops.pages.machine_cache import MachineCache
 from deepbench_ops.releases import table_location
 
@@ -15,9 +15,9 @@ MACHINE = "apple-iphone-7"
 
 
 def submitted(results: Path, cache: Path) -> list[str]:
-    """What the catalogue of the pages says of each machine."""
+    """The entry of each machine in the catalogue of the pages."""
     timeline = table_location.load(results)
-    stored = MachineCache(cache, "", line_storage.encode, line_storage.decode)
+    stored = MachineCache(cache, "", cached_line_encoding.encode, cached_line_encoding.decode)
     lines, machines, _ = machine_lines.read(results, timeline, stored)
     stored.write()
     releases = {point.release for line in lines for point in line.points}
@@ -33,8 +33,8 @@ def test_the_signer_is_named(tmp_path):
     results, cache = tmp_path / "results", tmp_path / "cache"
     shutil.copytree(RESULTS / MACHINE, results / MACHINE)
     assert [""] == submitted(results, cache)
-    provenance.note(results / MACHINE, "sha256:0", None, ["published-2017-07-14"])
+    submission_provenance.note(results / MACHINE, "sha256:0", None, ["published-2017-07-14"])
     assert ["not signed"] == submitted(results, cache) == submitted(results, cache)
     signer = Signer("lab@vendor.example", "SHA256:abc")
-    provenance.note(results / MACHINE, "sha256:0", signer, ["published-2017-07-14"])
+    submission_provenance.note(results / MACHINE, "sha256:0", signer, ["published-2017-07-14"])
     assert ["signed by lab@vendor.example"] == submitted(results, cache)

@@ -11,11 +11,11 @@ import pytest
 from markupsafe import escape
 
 pytest.importorskip("asv", reason="pages are written by asv publish")
-from deepbench_ops.analysis import lines, points
-from deepbench_ops.analysis.causes import causes
+from deepbench_ops.analysis import kernel_lines, points
+from deepbench_ops.analysis.change_causes import causes
 from deepbench_ops.pages import asv_index_offline, machine_lines, verdict_page
 from deepbench_ops.releases import release_table
-from deepbench_ops.storage import measurements
+from deepbench_ops.storage import measurement_files
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 
@@ -100,7 +100,7 @@ def test_a_broken_file_is_named_and_the_rest_is_shown(tmp_path, page):
     """A broken file of one machine does not hide the other machines."""
     for machine in ("epyc-9005-2core", "epyc-9004-2core"):
         shutil.copytree(RESULTS / machine, tmp_path / "results" / machine)
-    torn = measurements.paths(tmp_path / "results" / "epyc-9004-2core")[0]
+    torn = measurement_files.paths(tmp_path / "results" / "epyc-9004-2core")[0]
     torn.write_bytes(torn.read_bytes()[:-50])
     shown = written(tmp_path / "results", tmp_path)
     assert torn.name in re.search(r'<p class="torn">(.*?)</p>', shown)[1]
@@ -113,9 +113,9 @@ def test_a_hostile_machine_is_text(tmp_path):
     assert published_site.HOSTILE not in (site / verdict_page.PAGE).read_text("utf-8")
     known = {release.hash: release for release in release_table.load(tmp_path / "releases.csv")}
     given = points.load(tmp_path / "results", published_site.HOSTILE, known)
-    numbers = lines.lines(given, list(known.values()))
+    numbers = kernel_lines.lines(given, list(known.values()))
     longer = [
-        lines.Line(tuple(_measured(point) for point in line.points))
+        kernel_lines.Line(tuple(_measured(point) for point in line.points))
         for line in numbers
         if line.points[0].release.framework == "numpy"
     ]

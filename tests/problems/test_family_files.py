@@ -63,5 +63,5 @@ FILES = files_by_family()
 
 @pytest.mark.parametrize("family", OF_TODAY)
 def test_a_family_of_today_has_eleven_files_at_most(family):
-    """What a new one costs is what those of today cost."""
+    """A new one needs as many as those of today."""
     assert [] == sorted(str(path.relative_to(ROOT)) for path in FILES[family])[MOST:]

@@ -16,7 +16,7 @@ FAMILIES = [name for name, kind in TYPES.items() if kind.listed_in == MODERN_SET
 
 def suite():
     """Each benchmark of the suite's classes that no file holds: (benchmark, problem, precision)."""
-    discovered = pytest.importorskip("deepbench_ops.suite.discovered")
+    discovered = pytest.importorskip("deepbench_ops.suite.discovered_families")
     for kind in vars(discovered).values():
         for name, method in vars(kind).items() if isinstance(kind, type) else ():
             if name.startswith("kernel_"):

@@ -27,7 +27,7 @@ from deepbench_ops.problems import (
     load,
     select,
 )
-from deepbench_ops.problems.families import problem_of_line
+from deepbench_ops.problems.family_list import problem_of_line
 from deepbench_ops.problems.precision import TABLE, groups, precision
 from deepbench_ops.problems.problem_lists import TYPES, published_only
 from deepbench_ops.problems.selections import CLASSES, FAMILY_SELECTIONS

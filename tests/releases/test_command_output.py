@@ -11,7 +11,7 @@ from deepbench_ops.releases.command_output import CommandFailed, command_output
 
 
 def output(code, tmp_path, silence=30.0):
-    """What a Python program writes."""
+    """The output of a Python program."""
     return command_output([sys.executable, "-c", code], tmp_path, os.environ, silence)
 
 
@@ -36,7 +36,7 @@ def test_a_program_may_run_long_while_it_writes(tmp_path):
 
 
 def test_a_silent_program_ends_with_its_children(tmp_path):
-    """What it wrote before is kept, and no process is left."""
+    """Its earlier output is kept, and no process is left."""
     code = (
         "import subprocess, sys, time\n"
         "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"

@@ -96,7 +96,7 @@ def has(installation: Installation, module: str) -> bool:
 
 
 def test_without_a_gpu_its_compilers_stay_away_and_the_environment_says_so(installed, monkeypatch):
-    """What is left out stands in the marker and in the fingerprint of what is measured there."""
+    """The marker and the fingerprint of measurements there list the packages that are left out."""
     made = installed("1.0.0", {})
     assert left_out(made) == ["triton==3.4.0"]
     assert not has(made, "triton")

@@ -21,7 +21,7 @@ from filelock import FileLock, Timeout
 
 from deepbench_ops.asv_adapter import asv_environment
 from deepbench_ops.asv_adapter.asv_environment import NotInstalled, ReleaseEnvironment
-from deepbench_ops.asv_adapter.repo import ReleaseRepo
+from deepbench_ops.asv_adapter.release_repository import ReleaseRepo
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases import environment_install
 from deepbench_ops.releases.environment_install import Installation, InstallError

@@ -8,9 +8,9 @@ from compress_records import main as compress_records
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deepbench_ops.asv_adapter import damaged_files
+from deepbench_ops.asv_adapter import damaged_results
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import atomic, compression, measurements, size_limits
+from deepbench_ops.storage import atomic_write, bounded_read, compression, measurement_files
 
 FACTS = {"numpy": "2.2.6"}
 RESULT = "0123abcd-release-py3.json"
@@ -33,46 +33,46 @@ def a_record(name, started):
 def plain(tmp_path):
     """A file as earlier versions wrote it, in a machine's folder of results."""
     folder = tmp_path / "results" / "box"
-    path = folder / RESULT.replace(".json", measurements.PLAIN)
-    measurements.add(path, [a_record("b", 2.0), a_record("a", 1.0)])
+    path = folder / RESULT.replace(".json", measurement_files.PLAIN)
+    measurement_files.add(path, [a_record("b", 2.0), a_record("a", 1.0)])
     return path
 
 
 def test_a_new_file_is_compressed_with_the_text_of_an_uncompressed_one(plain):
     """Written twice, it is the same to the byte, and holds no time."""
     path = plain.with_name(plain.name + ".gz")
-    facts, entries = measurements.load(plain)
-    measurements.write(path, facts, entries)
+    facts, entries = measurement_files.load(plain)
+    measurement_files.write(path, facts, entries)
     assert plain.read_bytes() == gzip.decompress(path.read_bytes())
     first = path.read_bytes()
-    measurements.write(path, facts, entries)
+    measurement_files.write(path, facts, entries)
     assert first == path.read_bytes()
     assert bytes(4) == first[4:8]
-    assert measurements.load(plain) == measurements.load(path)
-    assert measurements.conditions(plain) == measurements.conditions(path) == FACTS
+    assert measurement_files.load(plain) == measurement_files.load(path)
+    assert measurement_files.conditions(plain) == measurement_files.conditions(path) == FACTS
 
 
 def test_an_uncompressed_file_is_read_and_stays_so_when_records_are_added(plain):
     """No second file appears next to it."""
     result = plain.with_name(RESULT)
-    assert plain == measurements.file_of(result)
-    measurements.add(measurements.file_of(result), [a_record("c", 3.0)])
-    assert ["b", "a", "c"] == [each["benchmark"] for each in measurements.load(plain)[1]]
+    assert plain == measurement_files.file_of(result)
+    measurement_files.add(measurement_files.file_of(result), [a_record("c", 3.0)])
+    assert ["b", "a", "c"] == [each["benchmark"] for each in measurement_files.load(plain)[1]]
     assert [plain] == list(plain.parent.iterdir())
-    assert [plain] == measurements.paths(plain.parent)
+    assert [plain] == measurement_files.paths(plain.parent)
     assert plain.read_text().startswith('{"fingerprint"')
 
 
 def test_records_join_a_compressed_file(tmp_path):
     """Also where its content is made ready with other files."""
-    path = measurements.file_of(tmp_path / RESULT)
+    path = measurement_files.file_of(tmp_path / RESULT)
     assert RESULT.replace(".json", ".measurements.jsonl.gz") == path.name
-    measurements.add(path, [a_record("a", 1.0)])
-    with atomic.together() as ready:
-        measurements.add(path, [a_record("b", 2.0)], ready=ready)
-        assert 1 == len(measurements.load(path)[1])
-    assert ["a", "b"] == [each["benchmark"] for each in measurements.load(path)[1]]
-    assert tmp_path / RESULT == measurements.result_of(path)
+    measurement_files.add(path, [a_record("a", 1.0)])
+    with atomic_write.together() as ready:
+        measurement_files.add(path, [a_record("b", 2.0)], ready=ready)
+        assert 1 == len(measurement_files.load(path)[1])
+    assert ["a", "b"] == [each["benchmark"] for each in measurement_files.load(path)[1]]
+    assert tmp_path / RESULT == measurement_files.result_of(path)
 
 
 def test_compressing_keeps_every_byte(plain, monkeypatch, capsys):
@@ -82,8 +82,8 @@ def test_compressing_keeps_every_byte(plain, monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["compress_records.py", "--results", str(results), "box"])
     assert 0 == compress_records()
     assert "1 files" in capsys.readouterr().out
-    (path,) = measurements.paths(plain.parent)
-    assert text == measurements.content(path)
+    (path,) = measurement_files.paths(plain.parent)
+    assert text == measurement_files.content(path)
     assert not plain.exists()
     assert 0 == compress_records()
 
@@ -101,42 +101,42 @@ def test_a_damaged_file_is_not_compressed(plain, monkeypatch, capsys):
 def test_of_two_files_of_a_result_the_compressed_one_counts(plain):
     """The other one is named, and is not compressed over it."""
     path = plain.with_name(plain.name + ".gz")
-    measurements.add(path, [a_record("c", 3.0)])
-    assert [path] == measurements.paths(plain.parent)
-    (line,) = damaged_files.find(plain.parents[1])
+    measurement_files.add(path, [a_record("c", 3.0)])
+    assert [path] == measurement_files.paths(plain.parent)
+    (line,) = damaged_results.find(plain.parents[1])
     assert f"{plain} is not read, since there is {path.name}: remove it" == line
     with pytest.raises(DeepbenchError, match="holds other records"):
-        measurements.compress(plain)
-    assert "c" == measurements.load(path)[1][0]["benchmark"]
+        measurement_files.compress(plain)
+    assert "c" == measurement_files.load(path)[1][0]["benchmark"]
 
 
 def test_an_interrupted_compression_is_finished(plain):
     """A kill between the two steps leaves two files of the same text."""
     path = plain.with_name(plain.name + ".gz")
     path.write_bytes(compression.pack(plain.read_bytes()))
-    assert path == measurements.compress(plain)
+    assert path == measurement_files.compress(plain)
     assert [path] == list(plain.parent.iterdir())
 
 
 @pytest.mark.parametrize("damage", [lambda b: b[:-9], lambda b: b[:20] + b"x" + b[21:]])
 def test_a_damaged_compressed_file_is_named(plain, damage):
     """A torn one and one with a changed byte."""
-    path = measurements.compress(plain)
+    path = measurement_files.compress(plain)
     path.write_bytes(damage(path.read_bytes()))
-    for read in (measurements.load, measurements.conditions):
+    for read in (measurement_files.load, measurement_files.conditions):
         with pytest.raises(DeepbenchError, match="is not whole"):
             read(path)
     with pytest.raises(DeepbenchError, match="is not whole"):
-        measurements.add(path, [a_record("c", 3.0)])
+        measurement_files.add(path, [a_record("c", 3.0)])
 
 
 def test_a_small_file_does_not_fill_the_memory(tmp_path, monkeypatch):
     """One that unpacks to more than the limit is refused."""
-    monkeypatch.setattr(size_limits, "RECORDS", 1000)
-    path = tmp_path / ("x" + measurements.SUFFIX)
+    monkeypatch.setattr(bounded_read, "RECORDS", 1000)
+    path = tmp_path / ("x" + measurement_files.SUFFIX)
     path.write_bytes(compression.pack(json.dumps("x" * 2000).encode()))
     with pytest.raises(DeepbenchError, match="unpacked, the most that is read"):
-        measurements.load(path)
+        measurement_files.load(path)
 
 
 @settings(max_examples=50)

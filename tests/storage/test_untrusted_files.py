@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from command import deepbench
-from program_logs import GEMM, output
+from example_logs import GEMM, output
 
 from deepbench_ops.exchange import program_logs
 
@@ -60,9 +60,11 @@ def test_a_device_among_the_results_is_refused_unread(tmp_path: Path, name: str)
     (machine / name).unlink(missing_ok=True)
     (machine / name).symlink_to("/dev/zero")
     given = ["--machine", "box", "--results", str(tmp_path)]
-    from deepbench_ops.asv_adapter import damaged_files
+    from deepbench_ops.asv_adapter import damaged_results
 
-    assert [True] == ["/dev/zero" in line or name in line for line in damaged_files.find(tmp_path)]
+    assert [True] == [
+        "/dev/zero" in line or name in line for line in damaged_results.find(tmp_path)
+    ]
     status, _, err = deepbench("submit", str(tmp_path / "sent.json"), *given)
     assert 2 == status
     assert "Traceback" not in err
@@ -82,10 +84,10 @@ def test_an_entry_of_a_machine_that_cannot_be_read_is_none(tmp_path: Path) -> No
 
 
 def test_a_release_table_and_a_configuration_that_are_devices_are_refused(tmp_path: Path) -> None:
-    from deepbench_ops.asv_adapter import config
+    from deepbench_ops.asv_adapter import configuration_check
     from deepbench_ops.errors import DeepbenchError
     from deepbench_ops.releases import release_table
 
-    for load in (config.load, release_table.load):
+    for load in (configuration_check.load, release_table.load):
         with pytest.raises(DeepbenchError, match="a device"):
             load(Path("/dev/zero"))

@@ -103,7 +103,7 @@ def column(page: Any, place: str, title: str) -> list[str]:
 
 
 def series(page: Any, place: str) -> list[dict[str, Any]]:
-    """What a chart draws: the label of each series, and x, y and shape of its points."""
+    """The content of a chart: the label of each series, and x, y and shape of its points."""
     page.wait_for_selector(f"{place} .plot .axes")
     script = """place => Array.from(
         document.querySelectorAll(place + ' .series:not(.end)'), line => {

@@ -25,6 +25,12 @@ def scripts() -> list[Path]:
     return sorted(path for name in ("scripts", "bench") for path in (ROOT / name).rglob("*.py"))
 
 
+def tests() -> list[Path]:
+    """Return the files of `tests/`, but the one whose examples have the words."""
+    found = (ROOT / "tests").rglob("*.py")
+    return sorted(path for path in found if path.name != "test_docstrings.py")
+
+
 def folder_of(module: Path) -> str:
     """Return the folder of the package that a module lies in; "" for the package itself."""
     return module.relative_to(PACKAGE).parts[0] if module.parent != PACKAGE else ""

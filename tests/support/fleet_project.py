@@ -10,13 +10,13 @@ import tempfile
 from importlib import metadata
 from pathlib import Path
 
-from deepbench_ops.fleet import plan as plans
-from deepbench_ops.fleet.plan import Job, Plan
-from deepbench_ops.machine import detect, profile
-from deepbench_ops.machine.profile import Figure, Profile
+from deepbench_ops.fleet import job_plan as plans
+from deepbench_ops.fleet.job_plan import Job, Plan
+from deepbench_ops.machine import machine_facts, machine_profile
+from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.measure import yardstick
 from deepbench_ops.releases import installed_release
-from deepbench_ops.storage import atomic
+from deepbench_ops.storage import atomic_write
 
 ROOT = Path(__file__).resolve().parents[2]
 MACHINE = "here"
@@ -68,15 +68,15 @@ def make(root: Path) -> Path:
 
 def describe(results: Path, machine: str, **other: str) -> None:
     """Write a machine's description, that of this one but for `other`, and a profile."""
-    entry = {**detect.identity(machine), **other, "version": 1}
-    atomic.write_text(results / machine / "machine.json", json.dumps(entry))
+    entry = {**machine_facts.identity(machine), **other, "version": 1}
+    atomic_write.write_text(results / machine / "machine.json", json.dumps(entry))
     peak = Figure(1e12, "FLOP/s", "data sheet: a test")
     bandwidth = Figure(1e11, "bytes/s", "data sheet: a test")
     peaks = {"cpu": {"float32": peak}}
     reading = Figure(1e-3, "s", "measured: a test")
     readings = {str(count): dict.fromkeys(yardstick.KINDS, reading) for count in (1, 2)}
     figures = (peaks, {"cpu": bandwidth}, yardstick.VERSION, readings)
-    profile.write(results, Profile(machine, "2026-11-25", {}, *figures))
+    machine_profile.write(results, Profile(machine, "2026-11-25", {}, *figures))
 
 
 def write(path: Path, made: Plan) -> Plan:

@@ -2,7 +2,7 @@
 reference at single entries. Each function here makes one of them."""
 
 import pytest
-from judging import agrees, verdict
+from kernel_checks import agrees, verdict
 
 ALL = ("numpy", "torch", "jax", "onnxruntime", "openvino", "tensorflow")
 ONNX = ("onnxruntime", "openvino")

@@ -15,7 +15,7 @@ import known_workers
 import processes
 
 from deepbench_ops.releases import release_table
-from deepbench_ops.storage import atomic, ensemble_rounds, json_lines
+from deepbench_ops.storage import atomic_write, ensemble_round_files, json_lines
 
 SUPPORT = Path(__file__).parent
 OPERATIONS = SUPPORT.parents[1] / "bench" / "kill_at_file_operation.py"
@@ -110,7 +110,7 @@ class HistoryProject:
     def filed(self) -> list[Measured]:
         """Rounds in the file next to the results."""
         machine = self.root / "results" / known_workers.MACHINE
-        stored = ensemble_rounds.load(ensemble_rounds.path_of(machine, "numpy"))
+        stored = ensemble_round_files.load(ensemble_round_files.path_of(machine, "numpy"))
         return [(entry["problem"], entry["round"]) for entry in stored.entries]
 
     def samples(self) -> dict[tuple[str, str, str], int]:
@@ -127,7 +127,7 @@ class HistoryProject:
 
     def left(self) -> list[Path]:
         """Journals and unfinished files."""
-        unfinished = self.root.rglob(f"*{atomic.SUFFIX}")
+        unfinished = self.root.rglob(f"*{atomic_write.SUFFIX}")
         return [*unfinished, *self.root.glob(".asv/history/*.jsonl")]
 
 

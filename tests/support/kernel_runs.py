@@ -1,7 +1,7 @@
 """Kernels run once and judged by their references: for tables over frameworks and wrong kernels."""
 
 import numpy as np
-from frameworks import loaded
+from installed_frameworks import loaded
 
 from deepbench_ops.errors import Unsupported
 

@@ -14,14 +14,14 @@ from deepbench_ops import cli
 from deepbench_ops.analysis import history_stores
 from deepbench_ops.asv_adapter import filing_target, machine_entry, result_files
 from deepbench_ops.asv_adapter.filing_target import FilingTarget
-from deepbench_ops.commands.history_progress import Progress
+from deepbench_ops.commands.history_progress import HistoryProgress
 from deepbench_ops.measure import core_latency, ensemble, threads
+from deepbench_ops.measure.kernel_task import KernelTask
 from deepbench_ops.measure.nominal_readings import NominalReadings
-from deepbench_ops.measure.task import Task
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import worker_launch
 
-TASK = Task("gemm", "m35_n700_k2048_NN", "float32")
+TASK = KernelTask("gemm", "m35_n700_k2048_NN", "float32")
 COMMITTED = Path(__file__).parents[2] / "results" / "benchmarks.json"
 MACHINE = "m"
 
@@ -95,7 +95,9 @@ def main() -> None:
     )
     history_stores.member = lambda: launch_of("yardstick", 2e-3)
     filing_target.find = lambda *_: filing(Path("results").resolve())
-    Progress.FILED_SECONDS = float(os.environ.get(FILED_EVERY, Progress.FILED_SECONDS))
+    HistoryProgress.FILED_SECONDS = float(
+        os.environ.get(FILED_EVERY, HistoryProgress.FILED_SECONDS)
+    )
     ensemble.SECONDS_EACH = float(os.environ.get(SECONDS_EACH, ensemble.SECONDS_EACH))
     if AS_MACHINE in os.environ:
         machine_entry.default_name = lambda: os.environ[AS_MACHINE]

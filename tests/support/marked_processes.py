@@ -9,7 +9,7 @@ from processes import MARK, eventually_gone
 
 @pytest.fixture
 def mark(monkeypatch: pytest.MonkeyPatch) -> str:
-    """A text that all processes carry which the test starts (`processes.living`)."""
+    """A text that all processes carry which the test starts (`processes.marked_pids`)."""
     unique = uuid.uuid4().hex
     monkeypatch.setenv(MARK, unique)
     return unique

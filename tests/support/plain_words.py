@@ -4,7 +4,9 @@ import re
 
 AVOIDED = re.compile(r"\b(told|beside|nobody|anew|whoever|of which)\b", re.IGNORECASE)
 
-RIDDLE = re.compile(r"(?:^|[.!;)] )What\b[^?.]*\.(?:\s|$)|(?:^|\. )What [^?]*\Z")
+RIDDLE = re.compile(
+    r"(?:^\s*|[.!;)*] )What\b[^?.:]*[.:](?:\s|$)|(?:^|\. )What [^?]*\Z", re.MULTILINE
+)
 """A sentence that begins with "What" and is no question."""
 
 RECORDED = (

@@ -41,7 +41,7 @@ while True:
 """A program that measures two live workers in turns until it is ended."""
 
 
-def living(mark: str) -> list[int]:
+def marked_pids(mark: str) -> list[int]:
     """The processes that carry the mark and have not ended; zombies have."""
     wanted = f"{MARK}={mark}".encode()
     found = []
@@ -61,6 +61,6 @@ def state(pid: int) -> str:
 def eventually_gone(mark: str, seconds: float = 10.0) -> bool:
     """Whether all marked processes end within so many seconds."""
     end = time.monotonic() + seconds
-    while living(mark) and time.monotonic() < end:
+    while marked_pids(mark) and time.monotonic() < end:
         time.sleep(0.05)
-    return not living(mark)
+    return not marked_pids(mark)

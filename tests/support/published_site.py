@@ -17,10 +17,10 @@ from asv.runner import BenchmarkResult
 from asv.util import UserError  # noqa: F401  (tests name it)
 
 from deepbench_ops.asv_adapter import plugin
-from deepbench_ops.asv_adapter.repo import ReleaseRepo
-from deepbench_ops.machine import profile
-from deepbench_ops.machine.profile import Figure, Profile
-from deepbench_ops.storage import compression, measurements, model_runs
+from deepbench_ops.asv_adapter.release_repository import ReleaseRepo
+from deepbench_ops.machine import machine_profile
+from deepbench_ops.machine.machine_profile import Figure, Profile
+from deepbench_ops.storage import compression, measurement_files, model_runs
 
 plugin.install()
 
@@ -92,14 +92,14 @@ RELEASES: tuple[Row, ...] = (
 
 
 def unpacked(script: str) -> str:
-    """What a page's data file holds."""
+    """The content of a page's data file."""
     match = re.fullmatch(r'deepbench\.receive\("([A-Za-z0-9+/=]*)"\);\n', script)
     assert match is not None
     return gzip.decompress(base64.b64decode(match.group(1))).decode("utf-8")
 
 
-# Lines beside those: other conditions, another set, a whole model, and a machine that somebody
-# published. By benchmark, machine, framework, version, day: seconds of two problems, conditions.
+# Further lines: other conditions, another set, a whole model, and a machine that others published.
+# By benchmark, machine, framework, version, day: seconds of two problems, conditions.
 SERVED = "gemm.InferenceServer.kernel_forward"
 MODEL = "model.InferenceServer.kernel_forward"
 OTHERS = {
@@ -174,7 +174,7 @@ def write_results(folder: Path) -> None:
                 )
                 if machine == "lab-1":
                     write_measurements(folder, results, seconds, version)
-    profile.write(folder, PROFILE)
+    machine_profile.write(folder, PROFILE)
     model_runs.add(folder / "lab-1", MODEL_RUNS)
 
 
@@ -190,7 +190,7 @@ def write_more(folder: Path) -> None:
 
 
 def benchmark(name: str) -> dict[str, Any]:
-    """What asv lists of a benchmark."""
+    """The entry of a benchmark in asv's list."""
     return {
         "name": name,
         "code": "def kernel_forward(self, problem, precision):\n    return a < b",
@@ -247,7 +247,7 @@ def store(
 
 
 def write_measurements(folder: Path, results: Results, seconds: float, version: str) -> None:
-    """What two processes found for the first problem, one per cent to either side.
+    """Write the records of two processes for the first problem, one per cent to either side.
 
     From version 2 on the kernel takes another path through another BLAS."""
     params = [text.strip("'") for text in (PROBLEMS[0], PRECISIONS[0])]
@@ -260,12 +260,12 @@ def write_measurements(folder: Path, results: Results, seconds: float, version: 
         *({**raw, "seconds": [off * seconds]} for off in (0.99, 1.01)),
     )
     text = "".join(json.dumps(line) + "\n" for line in lines)
-    measurements.file_of(path).write_bytes(compression.pack(text.encode()))
+    measurement_files.file_of(path).write_bytes(compression.pack(text.encode()))
 
 
 def outcome(seconds: float, off: Sequence[float]) -> BenchmarkResult:
-    """What running the benchmark gives, samples `off` so many times: the second problem takes
-    twice as long."""
+    """The result of a run of the benchmark, samples times `off`: the second problem takes twice as
+    long."""
     nan = float("nan")
     values = [seconds, nan, 2 * seconds, nan]
     samples = [None if v != v else [v * each for each in off] for v in values]

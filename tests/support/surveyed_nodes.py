@@ -10,7 +10,7 @@ import numpy as np
 from deepbench_ops.fleet import job_folder
 from deepbench_ops.fleet.job_folder import Outcome
 from deepbench_ops.problems import load
-from deepbench_ops.storage import facts_digest, measurements
+from deepbench_ops.storage import facts_digest, measurement_files
 
 MACHINE, RELEASE = "here", "numpy-2.2.6"
 FAMILIES = ("gemm", "conv")
@@ -56,14 +56,14 @@ def write(
             for place, problem in enumerate(load(family)[:KERNELS])
             for turn in range(ROUNDS)
         ]
-        file = folder.results / MACHINE / f"0-py{measurements.SUFFIX}"
+        file = folder.results / MACHINE / f"0-py{measurement_files.SUFFIX}"
         file.parent.mkdir(parents=True)
-        measurements.write(file, {facts_digest.digest(facts): facts}, records)
+        measurement_files.write(file, {facts_digest.digest(facts): facts}, records)
         folder.end(Outcome(True, node, 1.0))
     return path
 
 
 def file_of(plan: Path, node: str) -> Path:
     """Return the records of a node."""
-    (file,) = plan.parent.glob(f"jobs/**/*@{node}/results/{MACHINE}/*{measurements.SUFFIX}")
+    (file,) = plan.parent.glob(f"jobs/**/*@{node}/results/{MACHINE}/*{measurement_files.SUFFIX}")
     return file

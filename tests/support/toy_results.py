@@ -9,10 +9,10 @@ import published_site
 from asv.results import Results, get_filename
 from asv.runner import BenchmarkResult
 
-from deepbench_ops.machine import profile
-from deepbench_ops.machine.profile import Figure, Profile
+from deepbench_ops.machine import machine_profile
+from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.measure import yardstick
-from deepbench_ops.storage import compression, measurements
+from deepbench_ops.storage import compression, measurement_files
 from deepbench_ops.storage.facts_digest import digest
 
 BENCHMARK = "axpy.Training.kernel_forward"
@@ -45,7 +45,7 @@ def write(root: Path) -> None:
     (root / "releases.csv").write_text(
         f"framework,version,date,pins,on_request,index\nnumpy,{','.join(NUMPY)},,no,\n"
     )
-    profile.write(results, described())
+    machine_profile.write(results, described())
     random = np.random.default_rng(0)
     for device, share in DEVICES.items():
         for (version, day), level in zip(TOY, LEVELS, strict=True):
@@ -75,7 +75,7 @@ def described() -> Profile:
 
 
 def benchmark() -> dict:
-    """What asv lists of the benchmark."""
+    """The entry of the benchmark in asv's list."""
     return {
         "name": BENCHMARK,
         "code": "",
@@ -120,7 +120,7 @@ def store(results, framework, version, day, device, level, random):
         for number in range(2)
     ]
     text = "".join(json.dumps(line) + "\n" for line in lines)
-    measurements.file_of(path).write_bytes(compression.pack(text.encode()))
+    measurement_files.file_of(path).write_bytes(compression.pack(text.encode()))
 
 
 def record(problem, release, device, day, number, seconds):

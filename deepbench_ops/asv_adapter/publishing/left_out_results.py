@@ -1,6 +1,6 @@
 """Results that the pages leave out, while the files keep them.
 
-Published times that are slips (`analysis/corrections.py`) would bend a line; results of commits
+Published times that are slips (`analysis/published_slips.py`) would bend a line; results of commits
 that are no releases have no place in time.
 """
 
@@ -23,7 +23,7 @@ def left_out(iter_results: Reading) -> Reading:
         known = {release.hash for release in timeline or ()}
         for stored in iter_results(conf, repo, range_spec):
             if timeline is not None and stored.commit_hash not in known:
-                continue  # the pages tell of it: see `lines`
+                continue  # the pages mention it: see `kernel_lines`
             path = Path(conf.results_dir, private_result_fields.path_of(stored))
             slips = conf.own_pages.slips(path.parent).get(path.name, set())
             yield private_result_fields.without(stored, slips) if slips else stored

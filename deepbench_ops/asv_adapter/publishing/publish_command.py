@@ -21,15 +21,15 @@ from asv.publishing import OutputPublisher
 from asv.repo import get_repo
 from asv.util import UserError
 
-from deepbench_ops.asv_adapter import damaged_files, result_cache, result_files
+from deepbench_ops.asv_adapter import damaged_results, result_cache, result_files
 from deepbench_ops.asv_adapter.patch import Patch, applied, instead
 from deepbench_ops.asv_adapter.publishing import (
-    graphs,
+    asv_graphs,
     left_out_results,
     summary_grid,
     summary_list,
 )
-from deepbench_ops.asv_adapter.repo import ReleaseRepo
+from deepbench_ops.asv_adapter.release_repository import ReleaseRepo
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import locks
@@ -96,7 +96,7 @@ def _with_own_pages(publish: Callable[..., Any]) -> Callable[..., Any]:
         conf.own_pages = pages = _makers[0](conf, _releases(conf))
         gc.freeze()  # what is loaded by now stays, and need not be looked through again and again
         scratch, results = Path(conf.env_dir).parent, Path(conf.results_dir)
-        graphs.fit_cache.path = scratch / "fitted.json"
+        asv_graphs.fit_cache.path = scratch / "fitted.json"
         try:
             with (
                 locks.in_turn(scratch / "publishing", doing="asv publish"),
@@ -106,7 +106,7 @@ def _with_own_pages(publish: Callable[..., Any]) -> Callable[..., Any]:
             ):
                 outcome = publish(cls, conf, *args, **kwargs)
                 named = pages.finish()
-                broken = damaged_files.find(results) if named is None else named
+                broken = damaged_results.find(results) if named is None else named
         except DeepbenchError as error:
             raise UserError(str(error)) from None
         for line in broken if named is None else ():  # our own pages have named the others
@@ -156,7 +156,7 @@ PATCHES = (
 
 WHILE_PUBLISHING = (
     *result_cache.PATCHES,
-    *graphs.PATCHES,
+    *asv_graphs.PATCHES,
     *summary_list.PATCHES,
     *summary_grid.PATCHES,
 )

@@ -3,7 +3,7 @@
 asv tries some ten penalties. For each it cuts the line, tries to merge and to move the cuts, and
 searches the correlation of the remaining noise. Most penalties cut alike, most of all in short
 lines: here the work that depends on the cuts alone is done once for each way of cutting.
-tests/asv_adapter/test_graphs.py compares the fit with asv's on drawn series.
+tests/asv_adapter/test_asv_graphs.py compares the fit with asv's on drawn series.
 """
 
 import math

@@ -38,7 +38,7 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from deepbench_ops.backends.kernel import Kernel, Read, Reference
-from deepbench_ops.problems.families import OWN_PACKAGE, found
+from deepbench_ops.problems.family_list import OWN_PACKAGE, found
 from deepbench_ops.problems.problem import Problem, computed
 from deepbench_ops.problems.problem_lists import load
 

@@ -136,7 +136,7 @@ class Quantised:
         return numbers * self.expanded_scales(wanted)
 
     def expanded_scales(self, rows: np.ndarray) -> np.ndarray:
-        """Return the scale of each entry of some rows."""
+        """Return the scale of each entry of some rows: (rows, columns of the matrix)."""
         columns = np.arange(self.codes.shape[1]) // self.block[1]
         return self.scales[rows // self.block[0]][:, columns]
 

@@ -66,7 +66,7 @@ def forward_step(cell: str, size: int, f: Functions) -> Callable[[State, Any, An
     return {"vanilla": vanilla, "lstm": lstm, "gru": gru}[cell]
 
 
-def kept(drawn: RnnInputs) -> State:
+def saved_for_backward(drawn: RnnInputs) -> State:
     """Return the arrays of a forward pass that the backward pass needs, as arguments of
     `factors`."""
     if drawn.problem.cell == "vanilla":
@@ -77,7 +77,7 @@ def kept(drawn: RnnInputs) -> State:
 
 
 def factors(cell: str, size: int, f: Functions) -> Callable[..., State]:
-    """Return ``factors(*kept)``, a function that returns the factors of all steps for
+    """Return ``factors(*saved)``, a function that returns the factors of all steps for
     `backward_step`, each an array of T steps."""
 
     def vanilla(hidden: Any) -> State:

@@ -41,8 +41,9 @@ def reference(
 
 
 def checked_values(x: np.ndarray, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Return the values, with NaN where the column is wrong.
+    """Return the values, float64, with NaN where the column is wrong.
 
+    x: (rows, columns). values, columns: (rows, k), the output of a kernel.
     A correct column exists in x, has the value there, and appears only once in its row.
     """
     columns = np.asarray(columns, np.int64)

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from deepbench_ops.backends import functional
-from deepbench_ops.backends.base import Backend, Builder
+from deepbench_ops.backends.backend_interface import Backend, Builder
 from deepbench_ops.backends.free_memory import available
 from deepbench_ops.backends.functional import Call
 from deepbench_ops.backends.jax_backend import xla_names

@@ -13,7 +13,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.families import optimizer_step as family
 from deepbench_ops.backends.families.operands import Operands
 from deepbench_ops.backends.families.optimizer_step import (
@@ -31,6 +30,7 @@ from deepbench_ops.backends.families.optimizer_step import (
 from deepbench_ops.backends.jax_backend import xla_names
 from deepbench_ops.backends.jax_backend.device import JaxDevice
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.optimizer_step import NEWTON_SCHULZ_STEPS, OptimizerStep
 

@@ -88,7 +88,7 @@ def _backward(backend: JaxDevice, drawn: RnnInputs, precision: str) -> Function:
         states = kept[0][:-1].reshape(-1, size)
         return functions.matmul(states.T, gradients.reshape(-1, dg.shape[1])), gradients
 
-    operands = (drawn.upstream, drawn.recurrent, *rnn_recurrence.kept(drawn))
+    operands = (drawn.upstream, drawn.recurrent, *rnn_recurrence.saved_for_backward(drawn))
     return Function(
         compile=backend.compiled(layer, backend.arrays(precision, *operands)),
         read=lambda output: np.asarray(output[0]),

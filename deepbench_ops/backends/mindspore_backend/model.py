@@ -11,7 +11,6 @@ from functools import cached_property
 import mindspore as ms
 import numpy as np
 
-from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.families.model import (
     ENTRIES,
     GRADIENTS,
@@ -19,11 +18,12 @@ from deepbench_ops.backends.families.model import (
     TrainingStepReference,
 )
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.backends.mindspore_backend.device import MindSporeDevice
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.models import twin_steps
-from deepbench_ops.models.catalogue import RECIPE_NOTES, network
-from deepbench_ops.models.mindspore.training import RECIPES, TrainingStep, filled, tensors
+from deepbench_ops.models.mindspore.training_steps import RECIPES, TrainingStep, filled, tensors
+from deepbench_ops.models.network_catalogue import RECIPE_NOTES, network
 from deepbench_ops.problems.model import Model
 
 LOSS_TOLERANCE = 2e-5

@@ -80,7 +80,7 @@ def _backward(backend: MindSporeDevice, drawn: RnnInputs, precision: str) -> Fun
     operands = (
         backend.tensor(drawn.recurrent, precision),
         backend.tensors(precision, *drawn.upstream),
-        backend.tensors(precision, *rnn_recurrence.kept(drawn)),
+        backend.tensors(precision, *rnn_recurrence.saved_for_backward(drawn)),
     )
     return Function(
         compile=backend.called(layer, operands),

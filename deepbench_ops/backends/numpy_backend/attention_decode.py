@@ -1,6 +1,6 @@
 """Attention of a decoding step in numpy, by the code for `attention`."""
 
-from deepbench_ops.backends.base import Backend
+from deepbench_ops.backends.backend_interface import Backend
 from deepbench_ops.backends.families import attention_decode
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.numpy_backend.attention import prepared

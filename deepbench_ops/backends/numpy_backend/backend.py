@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from deepbench_ops.backends.base import Backend
+from deepbench_ops.backends.backend_interface import Backend
 from deepbench_ops.backends.free_memory import available
 from deepbench_ops.backends.numpy_backend import loaded_blas
 from deepbench_ops.errors import Unsupported

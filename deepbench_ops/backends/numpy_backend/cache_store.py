@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from deepbench_ops.backends.assembly import Prepared, assemble
-from deepbench_ops.backends.base import Backend
+from deepbench_ops.backends.backend_interface import Backend
 from deepbench_ops.backends.families import cache_store as family
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.backends.numpy_backend.precision import refuse_lacking
 from deepbench_ops.problems.cache_store import CacheStore
 from deepbench_ops.random_operands import aligned_empty

@@ -16,10 +16,10 @@ from functools import partial
 
 import numpy as np
 
-from deepbench_ops.backends.assembly import Prepared, assemble
-from deepbench_ops.backends.base import Backend
+from deepbench_ops.backends.backend_interface import Backend
 from deepbench_ops.backends.families import conv
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.backends.numpy_backend.im2col import (
     Block,
     Columns,

@@ -9,10 +9,10 @@ from functools import partial
 
 import numpy as np
 
-from deepbench_ops.backends.assembly import Prepared, assemble
-from deepbench_ops.backends.base import Backend
+from deepbench_ops.backends.backend_interface import Backend
 from deepbench_ops.backends.families import gemm
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.backends.numpy_backend.precision import refuse_lacking
 from deepbench_ops.backends.numpy_backend.widening import ROUTES, parts
 from deepbench_ops.problems.gemm import Gemm

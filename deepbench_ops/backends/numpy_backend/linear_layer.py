@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from deepbench_ops.backends.assembly import Prepared, Values, assemble
-from deepbench_ops.backends.base import Backend
+from deepbench_ops.backends.backend_interface import Backend
 from deepbench_ops.backends.families import linear_layer
 from deepbench_ops.backends.families.linear_layer import BIAS_OUTPUT
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import Prepared, Values, assemble
 from deepbench_ops.backends.numpy_backend.precision import refuse_lacking
 from deepbench_ops.backends.numpy_backend.widening import ROUTES
 from deepbench_ops.problems.linear_layer import LinearLayer

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from deepbench_ops.backends.assembly import Prepared, assemble
-from deepbench_ops.backends.base import Backend
+from deepbench_ops.backends.backend_interface import Backend
 from deepbench_ops.backends.families import moe_layer as family
 from deepbench_ops.backends.families.moe_layer import MoeInputs
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.moe_layer import MoeLayer

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.families import optimizer_step
 from deepbench_ops.backends.families.optimizer_step import (
     BETAS,
@@ -17,6 +16,7 @@ from deepbench_ops.backends.families.optimizer_step import (
     STEPS_BEFORE,
 )
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.backends.numpy_backend import plain
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.optimizer_step import OptimizerStep

@@ -9,9 +9,9 @@ from functools import partial
 from typing import Any
 
 from deepbench_ops.backends import families, new_outputs
-from deepbench_ops.backends.assembly import assemble
 from deepbench_ops.backends.families.operands import Operands
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import assemble
 from deepbench_ops.backends.numpy_backend.precision import refuse_lacking
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.problem import Problem

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from deepbench_ops.backends.assembly import Prepared, assemble
-from deepbench_ops.backends.base import Backend
+from deepbench_ops.backends.backend_interface import Backend
 from deepbench_ops.backends.families import quantised_linear as family
 from deepbench_ops.backends.families.low_precision import VALUES, packed_pairs
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.quantised_linear import QuantisedLinear
 from deepbench_ops.random_operands import aligned_empty

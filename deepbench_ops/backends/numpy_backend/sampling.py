@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.families import sampling
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.backends.numpy_backend import plain
 from deepbench_ops.problems.sampling import Sampling

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from deepbench_ops.backends.assembly import Prepared, assemble
-from deepbench_ops.backends.base import Backend
+from deepbench_ops.backends.backend_interface import Backend
 from deepbench_ops.backends.families import sparse_gemm
 from deepbench_ops.backends.families.sparse_gemm import (
     SparseInputs,
@@ -22,6 +21,7 @@ from deepbench_ops.backends.families.sparse_gemm import (
     row_major,
 )
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.backends.numpy_backend.precision import refuse_lacking
 from deepbench_ops.errors import Unsupported

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.families import topk
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.backends.numpy_backend.precision import refuse_lacking
 from deepbench_ops.problems.topk import TopK

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deepbench_ops.backends.base import Builder
+from deepbench_ops.backends.backend_interface import Builder
 from deepbench_ops.backends.functional import Call, CpuBackend, Function, builder
 from deepbench_ops.backends.onnx_models.graph import OnnxModel
 

@@ -89,7 +89,7 @@ def _backward(backend: TensorFlowDevice, drawn: RnnInputs, precision: str) -> Fu
         states = tf.reshape(kept[0][:-1], [-1, size])
         return tf.matmul(states, flat, transpose_a=True), together
 
-    operands = (drawn.upstream, drawn.recurrent, *rnn_recurrence.kept(drawn))
+    operands = (drawn.upstream, drawn.recurrent, *rnn_recurrence.saved_for_backward(drawn))
     return Function(
         compile=backend.compiled(layer, backend.tensors(precision, *operands), XLA),
         read=lambda output: output[0].numpy(),

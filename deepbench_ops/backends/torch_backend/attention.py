@@ -10,10 +10,10 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.families import attention
 from deepbench_ops.backends.families.attention import KEY_GRADIENT, VALUE_GRADIENT, AttentionInputs
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision

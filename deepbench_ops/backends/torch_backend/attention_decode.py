@@ -1,8 +1,8 @@
 """Attention of a decoding step in torch: scaled_dot_product_attention of the cache."""
 
-from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.families import attention_decode
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.backends.torch_backend.attention import (
     ROUTE,

@@ -7,10 +7,10 @@ tensor. Their `out` variants compute elsewhere and copy.
 import numpy as np
 import torch
 
-from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.families import conv
 from deepbench_ops.backends.families.conv import ConvInputs
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.backends.torch_backend import conv_int8, onednn_primitive
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision

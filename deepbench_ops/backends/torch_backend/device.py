@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from deepbench_ops.backends.base import Backend, done
+from deepbench_ops.backends.backend_interface import Backend, done
 from deepbench_ops.backends.free_memory import available
 from deepbench_ops.backends.torch_backend import optional_packages
 from deepbench_ops.backends.torch_backend.tensors import at

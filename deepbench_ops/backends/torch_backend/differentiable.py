@@ -12,9 +12,9 @@ import numpy as np
 import torch
 
 from deepbench_ops.backends import families, new_outputs
-from deepbench_ops.backends.assembly import assemble
 from deepbench_ops.backends.families.operands import Operands
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import assemble
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
 from deepbench_ops.problems.problem import Problem

@@ -3,11 +3,11 @@
 import numpy as np
 import torch
 
-from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.families import conv
 from deepbench_ops.backends.families import grouped_conv as family
 from deepbench_ops.backends.families.grouped_conv import GroupedConvInputs
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.backends.torch_backend import onednn_primitive
 from deepbench_ops.backends.torch_backend.device import TorchDevice

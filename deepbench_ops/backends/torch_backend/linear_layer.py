@@ -6,10 +6,10 @@ from functools import partial
 import torch
 from torch.nn import functional
 
-from deepbench_ops.backends.assembly import Prepared, Values, assemble
 from deepbench_ops.backends.families import linear_layer
 from deepbench_ops.backends.families.linear_layer import BIAS_OUTPUT, LinearInputs
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import Prepared, Values, assemble
 from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision

@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.model_reference import (
     LossReference,
@@ -16,8 +16,8 @@ from deepbench_ops.backends.torch_backend.network import as_tensors, known_form,
 from deepbench_ops.backends.torch_backend.serving import BatchThreads, Serving
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.models.catalogue import RECIPE_NOTES
-from deepbench_ops.models.training import TrainingStep, mixed_type
+from deepbench_ops.models.network_catalogue import RECIPE_NOTES
+from deepbench_ops.models.training_steps import TrainingStep, mixed_type
 from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.problem import compared, computed
 

@@ -26,7 +26,7 @@ from deepbench_ops.backends.kernel import widened
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.network import as_tensors, inference_form, weighted
 from deepbench_ops.backends.torch_backend.tensors import on_host
-from deepbench_ops.models.training import TrainingStep, doubled, mixed_type
+from deepbench_ops.models.training_steps import TrainingStep, doubled, mixed_type
 from deepbench_ops.problems.model import Model
 
 TOLERANCE = {"float32": 2e-5, "tf32": 2e-2, "bfloat16": 0.15, "float16": 0.03, "int8": 0.35}

@@ -7,10 +7,10 @@ from typing import Any
 import torch
 
 from deepbench_ops.backends import families, new_outputs
-from deepbench_ops.backends.assembly import assemble
 from deepbench_ops.backends.families import moe_gradients
 from deepbench_ops.backends.families import moe_layer as family
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import assemble
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.grouped_gemm import require_aligned_rows
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.models.batches import Form, dimmed
-from deepbench_ops.models.catalogue import Network, network
+from deepbench_ops.models.network_catalogue import Network, network
 from deepbench_ops.models.torch_weights import filled
 from deepbench_ops.problems.model import Model
 

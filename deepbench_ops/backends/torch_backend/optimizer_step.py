@@ -6,7 +6,6 @@ from typing import Any
 
 import torch
 
-from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.families import optimizer_step
 from deepbench_ops.backends.families.optimizer_step import (
     BETAS,
@@ -20,6 +19,7 @@ from deepbench_ops.backends.families.optimizer_step import (
     STEPS_BEFORE,
 )
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
 from deepbench_ops.errors import Unsupported

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.families import low_precision as formats
 from deepbench_ops.backends.families import quantisation as family
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.errors import Unsupported

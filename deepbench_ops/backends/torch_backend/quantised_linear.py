@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import torch
 
-from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.families import quantised_linear as family
 from deepbench_ops.backends.families.quantised_linear import QuantisedLinearInputs
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.backends.torch_backend import quantised_operands as operands
 from deepbench_ops.backends.torch_backend import vnni

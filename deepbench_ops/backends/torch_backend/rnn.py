@@ -12,10 +12,10 @@ from functools import cache, partial
 import torch
 from torch import Tensor
 
-from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.families import rnn
 from deepbench_ops.backends.families.rnn_inputs import RnnInputs
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.backends.torch_backend import rnn_fused, rnn_steps
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision

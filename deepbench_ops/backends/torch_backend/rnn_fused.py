@@ -10,9 +10,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from deepbench_ops.backends.assembly import Prepared
 from deepbench_ops.backends.families.rnn import HIDDEN_STATES
 from deepbench_ops.backends.families.rnn_inputs import RnnInputs
+from deepbench_ops.backends.kernel_assembly import Prepared
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
 

@@ -13,7 +13,6 @@ from functools import partial
 
 import torch
 
-from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.families import sparse_gemm
 from deepbench_ops.backends.families.sparse_gemm import (
     SparseInputs,
@@ -23,6 +22,7 @@ from deepbench_ops.backends.families.sparse_gemm import (
     row_major,
 )
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision

@@ -4,9 +4,9 @@ from functools import partial
 
 import torch
 
-from deepbench_ops.backends.assembly import Prepared, assemble
 from deepbench_ops.backends.families import topk
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, on_host

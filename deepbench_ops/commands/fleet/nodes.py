@@ -11,7 +11,7 @@ import click
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.fleet.plan_file import path_of, read
 from deepbench_ops.commands.options import percentage, printed_as
-from deepbench_ops.commands.output import show
+from deepbench_ops.commands.output_format import show
 from deepbench_ops.errors import DeepbenchError, NoAnswer
 
 NODES = (

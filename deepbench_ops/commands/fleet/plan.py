@@ -8,12 +8,12 @@ import click
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.fleet.plan_file import HOUR, PLAN, path_of, plan_argument
 from deepbench_ops.commands.options import printed_as, results_folder, say
-from deepbench_ops.commands.output import counted, show
+from deepbench_ops.commands.output_format import counted, show
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import ALL_PRECISIONS, FAMILIES, SELECTIONS
 
 if TYPE_CHECKING:
-    from deepbench_ops.fleet.plan import Job, Plan
+    from deepbench_ops.fleet.job_plan import Job, Plan
 
 MATRIX = (
     terminal_tables.Column("machine type"),
@@ -118,8 +118,8 @@ def make(
     """
     from deepbench_ops import project
     from deepbench_ops.asv_adapter import machine_entry
-    from deepbench_ops.fleet import plan as plans
-    from deepbench_ops.fleet import planning, site
+    from deepbench_ops.fleet import job_plan as plans
+    from deepbench_ops.fleet import plan_generation, reframe_site
     from deepbench_ops.fleet.job_folder import JOBS
 
     path = path_of(path)
@@ -133,13 +133,15 @@ def make(
     if config:
         config = str(Path(config).resolve())
     place = (
-        site.read(system, config)
+        reframe_site.read(system, config)
         if system or config
-        else site.here(machine_entry.check_name(machine_types or machine_entry.default_name()))
+        else reframe_site.here(
+            machine_entry.check_name(machine_types or machine_entry.default_name())
+        )
     )
-    question = planning.Question(
+    request = plan_generation.PlanRequest(
         _machines(machine_types, place.machines, place.system),
-        planning.releases(results, frameworks, releases),
+        plan_generation.releases(results, frameworks, releases),
         selection,
         precisions,
         job_hours * HOUR,
@@ -148,7 +150,7 @@ def make(
         config,
         every_node,
     )
-    made = planning.make(question, results)
+    made = plan_generation.make(request, results)
     plans.write(path, made)
     show(form, lambda: _matrix(made), lambda: _document(made))
     say([_total(made, path)], form)

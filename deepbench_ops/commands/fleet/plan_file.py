@@ -8,7 +8,7 @@ import click
 from deepbench_ops import project
 
 if TYPE_CHECKING:
-    from deepbench_ops.fleet.plan import Plan
+    from deepbench_ops.fleet.job_plan import Plan
 
 PLAN = Path("fleet", "plan.json")
 """Its place below the project folder, where none is named."""
@@ -27,6 +27,6 @@ def path_of(path: Path | None) -> Path:
 
 def read(path: Path) -> "Plan":
     """Return the plan of a file."""
-    from deepbench_ops.fleet import plan
+    from deepbench_ops.fleet import job_plan
 
-    return plan.read(path)
+    return job_plan.read(path)

@@ -6,7 +6,7 @@ import click
 
 from deepbench_ops.commands.fleet.plan_file import path_of, plan_argument, read
 from deepbench_ops.commands.options import results_folder
-from deepbench_ops.commands.output import counted
+from deepbench_ops.commands.output_format import counted
 from deepbench_ops.errors import Interrupted
 
 

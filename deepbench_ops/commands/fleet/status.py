@@ -8,10 +8,10 @@ import click
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.fleet.plan_file import HOUR, path_of, plan_argument, read
 from deepbench_ops.commands.options import printed_as, say
-from deepbench_ops.commands.output import show
+from deepbench_ops.commands.output_format import show
 
 if TYPE_CHECKING:
-    from deepbench_ops.fleet.progress import Progress
+    from deepbench_ops.fleet.plan_progress import PlanProgress
 
 STATES = (
     terminal_tables.Column("machine type"),
@@ -38,12 +38,12 @@ def status(path: Path | None, form: str) -> None:
     The time left is that of the jobs that are left, at the pace of the measured ones and at as many
     at once as are running now.
     """
-    from deepbench_ops.fleet import job_folder, progress
+    from deepbench_ops.fleet import job_folder, plan_progress
     from deepbench_ops.fleet.job_folder import FAILED
 
     path = path_of(path)
     found = read(path)
-    by_machine = progress.of(found, path)
+    by_machine = plan_progress.of(found, path)
     show(form, lambda: _states(by_machine), lambda: _states_document(by_machine))
     reasons = [
         f"{folder.name}: {outcome.reason} [{outcome.node}]"
@@ -53,7 +53,7 @@ def status(path: Path | None, form: str) -> None:
     say([*reasons, _time_left(list(by_machine.values()))], form)
 
 
-def _states(by_machine: "dict[str, Progress]") -> str:
+def _states(by_machine: "dict[str, PlanProgress]") -> str:
     rows = [
         [
             machine,
@@ -66,7 +66,7 @@ def _states(by_machine: "dict[str, Progress]") -> str:
     return terminal_tables.table(STATES, rows)
 
 
-def _states_document(by_machine: "dict[str, Progress]") -> dict[str, object]:
+def _states_document(by_machine: "dict[str, PlanProgress]") -> dict[str, object]:
     return {
         machine: {
             **{column.title: each.states[column.title] for column in STATES[2:-1]},
@@ -78,7 +78,7 @@ def _states_document(by_machine: "dict[str, Progress]") -> dict[str, object]:
     }
 
 
-def _time_left(found: "list[Progress]") -> str:
+def _time_left(found: "list[PlanProgress]") -> str:
     from deepbench_ops.asv_adapter.run_progress import duration_text
 
     left = sum(each.left_seconds for each in found)

@@ -2,15 +2,15 @@
 
 import os
 
-from deepbench_ops import lifetime
+from deepbench_ops import process_lifetime
 
 
 def main() -> None:
     """Make this process end with its launcher, before torch is imported; run this rank."""
-    lifetime.end_with(os.getppid())
-    from deepbench_ops.distributed.training import rank
+    process_lifetime.end_with(os.getppid())
+    from deepbench_ops.distributed.training import training_rank
 
-    rank.main()
+    training_rank.main()
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ for it.
 
 from deepbench_ops.backends import free_memory
 from deepbench_ops.backends.families.model import FIXED_BYTES, FLOAT_BYTES, MARGIN, step_numbers
-from deepbench_ops.distributed.training.request import TrainingRequest
+from deepbench_ops.distributed.training.training_request import TrainingRequest
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.model import network_size
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange.log_formats.lines import (
+from deepbench_ops.exchange.log_formats.log_lines import (
     FLOAT_BYTES,
     OutputLine,
     TimingOrUnread,

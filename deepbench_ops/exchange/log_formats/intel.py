@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange.log_formats.lines import (
+from deepbench_ops.exchange.log_formats.log_lines import (
     OutputLine,
     TimingOrUnread,
     problem_of,
     timing_of,
 )
 from deepbench_ops.exchange.workbook_timings import Unread
-from deepbench_ops.problems import sizes
+from deepbench_ops.problems import size_checks
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.problem_lists import load
 from deepbench_ops.problems.sparse_gemm import SparseGemm
@@ -153,7 +153,7 @@ def _listed_convolution(row: _Row) -> Problem | None:
         if all(str(getattr(problem, name)) == size for name, size in row.given.items())
     ]
     if len(alike) > 1:
-        work = sizes.number(row.milliseconds) * 1e-3 * sizes.number(row.rate) * 1e9
+        work = size_checks.number(row.milliseconds) * 1e-3 * size_checks.number(row.rate) * 1e9
         alike = [one for one in alike if abs(work - one.flops) < RATE * one.flops]
     return alike[0] if len(alike) == 1 else None
 
@@ -184,6 +184,7 @@ def _listed_sparse(cells: Sequence[str]) -> Problem | None:
         for problem in load("sparse_gemm")
         if isinstance(problem, SparseGemm)
         and [str(size) for size in (problem.m, problem.n, problem.k)] == list(cells[:3])
-        and abs(1 - problem.sparsity - sizes.number(cells[3]) / (problem.m * problem.k)) < NONZEROS
+        and abs(1 - problem.sparsity - size_checks.number(cells[3]) / (problem.m * problem.k))
+        < NONZEROS
     ]
     return alike[0] if len(alike) == 1 else None

@@ -7,14 +7,14 @@ which sample it was; the rate next to a time shows that the line is of a convolu
 import re
 from collections.abc import Iterator, Sequence
 
-from deepbench_ops.exchange.log_formats.lines import (
+from deepbench_ops.exchange.log_formats.log_lines import (
     OutputLine,
     TimingOrUnread,
     problem_of,
     timing_of,
 )
 from deepbench_ops.exchange.workbook_timings import Unread
-from deepbench_ops.problems import sizes
+from deepbench_ops.problems import size_checks
 from deepbench_ops.problems.problem import Problem
 
 SIGN = r"(?m:^PERFDUMP)"
@@ -61,7 +61,7 @@ def _layer(place: OutputLine, line: str, sample: str | None) -> TimingOrUnread:
     if not at or cells[1] not in _PASSES or not all(map(_is_whole, cells[3:at])):
         return Unread(place, line, "is no line of a convolution's sizes, time and rate")
     problem = _convolution(place, cells[4:at])
-    done = sizes.number(cells[at]) * sizes.number(cells[at + 1]) * 1e9
+    done = size_checks.number(cells[at]) * size_checks.number(cells[at + 1]) * 1e9
     if not abs(done - problem.flops) < RATE * problem.flops:
         return Unread(place, line, "has a time and a rate that are not of a convolution so large")
     return timing_of(place, problem, _PASSES[cells[1]], _PRECISIONS[sample], cells[at], "1")

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange.log_formats.lines import (
+from deepbench_ops.exchange.log_formats.log_lines import (
     FLOAT_BYTES,
     OutputLine,
     TimingOrUnread,

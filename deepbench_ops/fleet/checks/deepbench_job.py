@@ -18,7 +18,7 @@ from reframe.core.builtins import parameter, run_after, run_before, sanity_funct
 from reframe.core.runtime import runtime
 
 from deepbench_ops.fleet import fleet_jobs, node_job
-from deepbench_ops.fleet.site import MACHINE_EXTRA, Partition
+from deepbench_ops.fleet.reframe_site import MACHINE_EXTRA, Partition
 
 FLEET = fleet_jobs.from_environment(
     [

@@ -3,7 +3,7 @@
 import torch
 
 from deepbench_axpy import axpy_operands
-from deepbench_ops.backends.assembly import Prepared, assemble
+from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.errors import Unsupported
 
 

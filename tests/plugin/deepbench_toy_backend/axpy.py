@@ -4,7 +4,7 @@ import numpy as np
 import toy
 from deepbench_axpy import axpy_operands
 
-from deepbench_ops.backends.assembly import Prepared, assemble
+from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.errors import Unsupported
 
 

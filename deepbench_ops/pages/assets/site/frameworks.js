@@ -92,7 +92,7 @@
         });
     }
 
-    /* What the matrix shows: machine, precision, and the family and framework of the cell whose kernels are shown. */
+    /* The view of the matrix: machine, precision, and the family and framework of the cell whose kernels are shown. */
     var shown = {where: '', at: '', cell: ''};
 
     /* Put the matrix, the search and the open sections into the address: for each key of a section a list. */

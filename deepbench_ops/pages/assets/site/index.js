@@ -1,4 +1,4 @@
-/* The start page: pictures that answer at a glance (answers.js), and below them all machines, the latest changes and the
+/* The start page: pictures that answer at a glance (start_pictures.js), and below them all machines, the latest changes and the
    speed of each family over the releases. */
 'use strict';
 
@@ -12,11 +12,11 @@
         return;
     }
 
-    function answers(catalogue, start, asked, remember) {
-        d.answers.fastest(at('fastest'), start, catalogue, asked, remember);
-        d.answers.changes(at('changed'), start, catalogue);
-        d.answers.which(at('which'), start, catalogue, asked, remember);
-        d.answers.since(at('since'), start, catalogue, function () { at('speed-choices').scrollIntoView(); });
+    function draw_pictures(catalogue, start, asked, remember) {
+        d.start_pictures.fastest(at('fastest'), start, catalogue, asked, remember);
+        d.start_pictures.changes(at('changed'), start, catalogue);
+        d.start_pictures.frameworks(at('which'), start, catalogue, asked, remember);
+        d.start_pictures.speeds(at('since'), start, catalogue, function () { at('speed-choices').scrollIntoView(); });
     }
 
     /* For each release behind a family's figure: the number of kernels and the command that measures them. */
@@ -220,7 +220,7 @@
                 Object.assign(pictures, chosen);
                 d.remember(Object.assign({}, pictures, Object.fromEntries(CHOICES.map(function (id) { return [id, at(id).value]; }))));
             }
-            answers(catalogue, start, pictures, remember);
+            draw_pictures(catalogue, start, pictures, remember);
             d.offer(at('precision'), d.distinct(start.standings.map(function (one) { return one.precision; })).sort(), 'float32',
                 asked.get('precision'));
             d.choose(at('kind'), asked.get('kind'));

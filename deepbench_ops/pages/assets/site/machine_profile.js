@@ -1,4 +1,4 @@
-/* What is known about a machine apart from its times: facts, peaks, and the software under its releases. */
+/* Facts about a machine apart from its times: hardware, peaks, and the software under its releases. */
 'use strict';
 
 (function () {

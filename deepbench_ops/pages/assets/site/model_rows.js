@@ -24,7 +24,7 @@
         return here && here.differs.includes(here.precision) ? here.precision : '';
     }
 
-    /* What else differs from the published figure, in words; '' where nothing does. */
+    /* Other differences from the published figure, in words; '' where there are none. */
     function otherwise(row, machine) {
         return cell(row, machine).differs.filter(function (text) { return text !== unlike(row, machine); }).join(', ');
     }

@@ -2,7 +2,7 @@
 
    deepbench.compared(found, catalogue, machine, framework, after, before) gives a row for each kernel that both releases have.
    Releases are places in the catalogue; `before` is null for the release before `after` on the kernel's own line. A row has
-   - line: the kernel, in the form of lines.js; from, to: the places of both releases on it; plain: the ratio of both times;
+   - line: the kernel, in the form of kernel_lines.js; from, to: the places of both releases on it; plain: the ratio of both times;
    - verdict: 'slower', 'faster', 'unchanged' or 'unjudged'; ratio: of the levels where it changed, else of both times;
    - low, high: the interval of 99 % of the ratio, null where there is none; origin: how the verdict was obtained, or why there
      is none; also: other machines with the same change, as pairs of name and ratio; was, now: the implementations.

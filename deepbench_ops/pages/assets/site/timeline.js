@@ -78,7 +78,7 @@
         return Array.from(fieldset.querySelectorAll('input:checked')).map(function (box) { return box.value; });
     }
 
-    /* What the chip of a fieldset says: the names that are ticked, or how many. */
+    /* The text on the chip of a fieldset: the names that are ticked, or how many. */
     function chip(fieldset, noun) {
         var names = ticked(fieldset), all = fieldset.querySelectorAll('input').length;
         fieldset.parentNode.querySelector('summary').textContent = names.length === 1 ? names[0]

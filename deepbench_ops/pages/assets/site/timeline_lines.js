@@ -42,7 +42,7 @@
         return line.machine.name + ', ' + variant(line);
     }
 
-    /* What the label of each line says: only what differs between them. */
+    /* The label of each line: only the parts that differ between them. */
     function short_labels(lines) {
         var one_machine = d.distinct(lines.map(function (line) { return line.machine.name; })).length === 1;
         var one_variant = d.distinct(lines.map(variant)).length === 1;

@@ -1,0 +1,211 @@
+"""Verdicts on the releases of an ensemble, and measuring until they are certain enough.
+
+A round gives one level for every two releases, the difference of their effects in its sweeps
+(`statistics.median_polish`); rounds are combined as those of pairs are (`analysis.verdict`). Of a
+kernel's rounds those of one state of the machine count (`measure.round_states`).
+"""
+
+import math
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import pairwise
+
+from deepbench_ops.analysis.measuring_order import MeasuringOrder
+from deepbench_ops.analysis.verdict import Verdict, compare_levels, corrected
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure import ensemble, round_states
+from deepbench_ops.measure.kernel_round import Round
+from deepbench_ops.measure.kernel_task import KernelTask
+from deepbench_ops.measure.round_states import SelectedRounds
+from deepbench_ops.measure.round_store import RoundStore
+from deepbench_ops.measure.worker_control import Launch
+from deepbench_ops.statistics.stopping import FEWEST_FOR_WIDTH
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Target of the measurement of a kernel.
+
+    within: relative half-width of the 99 % interval of every release against the anchor. most:
+    rounds. seconds: for all kernels together, from the beginning on; infinite for no limit.
+    """
+
+    within: float = 0.01
+    most: int = 40
+    seconds: float = math.inf
+
+
+@dataclass
+class Ensemble:
+    """Releases of a history in the order of their dates, and the rounds measured.
+
+    anchor: the release that all others are compared with. together: most releases that run at once.
+    reference: the yardstick, if it takes part in the sweeps.
+    """
+
+    launches: Mapping[str, Launch]
+    anchor: str
+    store: RoundStore
+    together: int | None = None
+    reference: ensemble.SweptYardstick | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """The releases, oldest first."""
+        return list(self.launches)
+
+    def measured(self, task: KernelTask) -> list[str]:
+        """Return the releases that have times of a kernel, oldest first."""
+        found = {name for each in self.store.of(task) for name in each.names}
+        return [name for name in self.names if name in found]
+
+    def selected(self, task: KernelTask) -> SelectedRounds:
+        """Return the rounds of a kernel that count, which are of one state of the machine."""
+        return round_states.select(self.store.of(task))
+
+    def compare(self, task: KernelTask, before: str, after: str) -> Verdict:
+        """Return the verdict on one release's time of a kernel over another's."""
+        return compare(self.selected(task).rounds, before, after)
+
+    def against_anchor(self, task: KernelTask) -> dict[str, Verdict]:
+        """Return the verdict on each release's time over the anchor's, of those that have one."""
+        others = [name for name in self.measured(task) if name != self.anchor]
+        return {name: self.compare(task, self.anchor, name) for name in others}
+
+    def steps(self, task: KernelTask) -> dict[tuple[str, str], Verdict]:
+        """Return the verdict on each release and the one before it that has the kernel."""
+        return {two: self.compare(task, *two) for two in pairwise(self.measured(task))}
+
+    def all_steps(self, tasks: Sequence[KernelTask]) -> dict[tuple[KernelTask, str, str], Verdict]:
+        """Return the verdicts of `steps` on all kernels, corrected for their number."""
+        found = {(task, *two): each for task in tasks for two, each in self.steps(task).items()}
+        return dict(zip(found, corrected(list(found.values())), strict=True))
+
+    def reasons(self, task: KernelTask) -> dict[str, str]:
+        """Return why releases have no time of a kernel."""
+        measured = self.measured(task)
+        found = {name: text for each in self.store.of(task) for name, text in each.reasons.items()}
+        return {name: text for name, text in found.items() if name not in measured}
+
+    def half_width(self, task: KernelTask) -> float:
+        """Return the largest relative half-width of a kernel; infinite without any verdict.
+
+        Also infinite where a release has its times in other states of the machine alone.
+        """
+        return max(map(half_width, self.against_anchor(task).values()), default=math.inf)
+
+    def measure(
+        self,
+        tasks: Sequence[KernelTask],
+        goal: Goal,
+        note: Callable[[int, KernelTask, list[KernelTask]], object] = lambda number, task, open: (
+            None
+        ),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Measure rounds until every kernel is within the goal, or rounds or seconds are spent.
+
+        note: is called after each kernel of a round with the round's number and the kernels still
+        open. Kernels are looked at after every round from `FEWEST_FOR_WIDTH` on: what stops them is
+        the width of their intervals, which does not make these too narrow (`statistics.stopping`).
+        A kernel whose long calls need more than its share waits for the others (`measuring_order`),
+        and one whose round would not end in time is not begun.
+        """
+        began, still_open = clock(), list(tasks)
+        order = MeasuringOrder(tasks, goal.seconds)
+        last = began
+
+        def seconds(task: KernelTask) -> float:
+            return order.seconds_for(task, goal.seconds - (last - began))
+
+        for number in range(goal.most):
+            if not still_open:
+                return
+            for group in order.groups(still_open):
+                with closing(self._round(group, number, seconds)) as measured:
+                    last = clock()
+                    for task, this_round in measured:
+                        last, before = clock(), last
+                        if this_round.too_long and order.needs_more(task):
+                            return  # the others need even more
+                        order.took(task, this_round.too_long or last - before)
+                        if not this_round.too_long:
+                            self.store.add(task, this_round)
+                        note(number, task, still_open)
+                        if last - began > goal.seconds:
+                            return
+            if number + 1 >= FEWEST_FOR_WIDTH:
+                still_open = [task for task in still_open if not self._is_settled(task, goal)]
+
+    def _round(
+        self, tasks: Sequence[KernelTask], number: int, seconds: Callable[[KernelTask], float]
+    ) -> Generator[tuple[KernelTask, Round], None, None]:
+        """Measure a round of the kernels that lack one, of the releases that lack it."""
+        together: dict[tuple[str, ...], list[KernelTask]] = {}
+        for task in tasks:
+            if lacking := self.store.lacking(task, number):
+                together.setdefault(self._block(lacking), []).append(task)
+        for names, members in together.items():
+            launches = {name: self.launches[name] for name in names}
+            yield from ensemble.run_round(
+                launches,
+                members,
+                number,
+                self.anchor,
+                self.together,
+                reference=self.reference,
+                seconds=seconds,
+            )
+
+    def _block(self, lacking: Sequence[str]) -> tuple[str, ...]:
+        """Return releases that lack a round, with the anchor and the release before each."""
+        names = self.names
+        wanted = {self.anchor, *lacking}
+        wanted |= {names[max(0, names.index(name) - 1)] for name in lacking}
+        return tuple(name for name in names if name in wanted)
+
+    def _is_settled(self, task: KernelTask, goal: Goal) -> bool:
+        """Whether a kernel needs no more rounds: it is within the goal, or cannot be measured."""
+        rounds = self.store.of(task)
+        if not any(each.sweeps for each in rounds):
+            return bool(rounds)  # without any it waits for the others
+        return self.half_width(task) <= goal.within
+
+
+def compare(rounds: Sequence[Round], before: str, after: str, share: float = 1.0) -> Verdict:
+    """Return the verdict on after / before from the rounds of an ensemble that have both.
+
+    `share` is that of the look, where there are several (see `statistics.stopping`).
+    """
+    return compare_levels([each.difference(before, after) for each in rounds], share)
+
+
+def compare_in_one_state(
+    rounds: Sequence[Round], before: str, after: str, share: float = 1.0
+) -> Verdict:
+    """Return the verdict of `compare` from the rounds of the most frequent state of the machine."""
+    round_states.derive(rounds)
+    return compare(round_states.select(rounds).rounds, before, after, share)
+
+
+def half_width(verdict: Verdict) -> float:
+    """Return half the width of a verdict's interval as a share of its ratio.
+
+    Infinite where there is no interval, as of fewer than three rounds.
+    """
+    if not (verdict.low > 0 and math.isfinite(verdict.high)):
+        return math.inf
+    return max(verdict.high / verdict.ratio - 1, 1 - verdict.low / verdict.ratio)
+
+
+def demand_two(launches: Mapping[str, Launch], reasons: Mapping[str, str]) -> None:
+    """Raise DeepbenchError where fewer than two releases can be measured."""
+    if len(launches) < 2:
+        why = "; ".join(f"{name}: {text}" for name, text in reasons.items())
+        raise DeepbenchError(
+            "a history compares two releases or more, and "
+            + (f"only {next(iter(launches))} is left" if launches else "none is left")
+            + (f" ({why})" if why else "")
+        )

@@ -1,0 +1,162 @@
+"""Frameworks of one machine on the same kernels: the newest time of each, and the fastest.
+
+Each point was measured by some processes; how far processes of one point lie apart is the noise
+that a difference between frameworks has to stand out of. Two processes say little of their own,
+so the noise is that of all a framework's kernels of a family together.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from deepbench_ops.analysis.points import Point
+from deepbench_ops.analysis.pooled_sets import pooled_point, same_kernel
+from deepbench_ops.analysis.process_noise import noise
+from deepbench_ops.analysis.settings_agreement import groups_that_agree
+from deepbench_ops.analysis.shared_rounds import Shared, SharedStep, between, task_of
+
+DEVIATIONS = 3.0
+"""A difference counts from so many of its own standard deviations on, and a percent at least."""
+
+LEAST = 1.01
+
+NORMAL_99 = 2.576
+"""Standard deviations from the middle of a normal distribution to an end of its 99 % interval."""
+
+NONE: Shared = MappingProxyType({})
+"""Rounds of a machine on which no frameworks were measured together."""
+
+Noise = Mapping[tuple[str, str], float]
+"""Standard deviation of the logs of processes, by framework and family."""
+
+
+@dataclass(frozen=True)
+class Contest:
+    """One kernel, by framework its newest point, fastest first.
+
+    ahead: how many times as long the second takes. shared: the rounds that had both in the same
+    milliseconds, from which that ratio is; 0 where it is that of times taken apart. fastest: the
+    framework that is faster than all others beyond the noise, "" where none is. sets: the published
+    sets that it is in.
+    """
+
+    points: tuple[Point, ...]
+    ahead: float
+    fastest: str
+    sets: tuple[str, ...]
+    shared: int = 0
+
+    @property
+    def kernel(self) -> Point:
+        """A point of the kernel, for the fields that all of its points share."""
+        return self.points[0]
+
+
+def contests(points: Iterable[Point], shared: Shared = NONE) -> list[Contest]:
+    """Return the kernels that two frameworks or more have under the same settings from outside.
+
+    shared: rounds that have several frameworks; a lead rests on them where they have both.
+
+    points: of one machine, with their rounds; published figures and unsteady points are left out.
+    A kernel of several sets is one kernel, with the processes of all of them.
+    """
+    kernels: dict[tuple[object, ...], list[Point]] = defaultdict(list)
+    for point in sorted(points, key=lambda point: point.release.date):
+        if point.release.measurable and point.compared and not point.unsteady:
+            kernels[*same_kernel(point), point.device].append(point)
+    several = []
+    for found in kernels.values():
+        for group in groups_that_agree(found):
+            by: dict[str, list[Point]] = defaultdict(list)
+            for point in group:
+                by[point.release.framework].append(point)
+            if len(by) > 1:
+                sets = tuple(sorted({point.set for point in group}))
+                several.append(([pooled_point(each) for each in by.values()], sets))
+    known = noises([point for found, _ in several for point in found])
+    return [_contest(found, sets, known, shared) for found, sets in several]
+
+
+def noises(points: Sequence[Point]) -> dict[tuple[str, str], float]:
+    """Return how far processes of a point lie apart, by framework and family.
+
+    From the median over kernels, which a few disturbed ones do not move; the family's worst
+    framework for one whose points were measured by a single process each.
+    """
+    groups: dict[tuple[str, str], list[Sequence[float]]] = defaultdict(list)
+    for point in points:
+        if len(point.rounds) > 1:
+            groups[point.release.framework, point.family].append(point.rounds)
+    return {key: noise(rounds) for key, rounds in groups.items()}
+
+
+def _contest(
+    found: Sequence[Point], sets: tuple[str, ...], noises: Noise, shared: Shared
+) -> Contest:
+    ordered = _ordered(found, shared)
+    first, second = ordered[:2]
+    step = _step(shared, first, second)
+    if step is not None:
+        verdict = step.verdict
+        clear = verdict.kind == "slower" and verdict.ratio >= LEAST
+        fastest = first.release.framework if clear else ""
+        return Contest(tuple(ordered), verdict.ratio, fastest, sets, verdict.rounds)
+    ahead = second.seconds / first.seconds
+    clear = stands_out(ahead, doubt(first, second, noises, NONE)[0])
+    return Contest(tuple(ordered), ahead, first.release.framework if clear else "", sets)
+
+
+def _ordered(found: Sequence[Point], shared: Shared) -> list[Point]:
+    """Return points fastest first: by the rounds that they share, by their seconds where these do
+    not have all of them."""
+    by_seconds = sorted(found, key=lambda point: point.seconds)
+    steps = [_step(shared, by_seconds[0], point) for point in by_seconds[1:]]
+    ratios = [1.0, *(each.verdict.ratio for each in steps if each is not None)]
+    if len(ratios) < len(by_seconds):
+        return by_seconds
+    places = sorted(range(len(ratios)), key=ratios.__getitem__)
+    return [by_seconds[place] for place in places]
+
+
+def _step(shared: Shared, before: Point, after: Point) -> SharedStep | None:
+    """Return the step from one framework to another in the rounds that have both, None without."""
+    if before.ranks is not None:
+        return None
+    return between(shared.get(task_of(before), ()), before, after)
+
+
+def _of(point: Point, noises: Noise) -> float:
+    """Return the noise of a point's framework and family, infinite where it is not known."""
+    known = noises.get((point.release.framework, point.family))
+    if known is not None:
+        return known
+    others = [value for (_, family), value in noises.items() if family == point.family]
+    return max(others, default=math.inf)
+
+
+def stands_out(ratio: float, deviation: float) -> bool:
+    """Whether a ratio above 1 counts, given the standard deviation of its log."""
+    return ratio >= LEAST and math.log(ratio) > DEVIATIONS * deviation
+
+
+def doubt(first: Point, second: Point, noises: Noise, shared: Shared) -> tuple[float, int]:
+    """Return the standard deviation of the log of two frameworks' ratio on a kernel, infinite where
+    it is not known, and the number of rounds that measured both (0: their times were taken apart).
+    """
+    step = _step(shared, first, second)
+    if step is not None:
+        verdict = step.verdict
+        reach = math.log(verdict.high / verdict.low) / 2
+        return reach / NORMAL_99, verdict.rounds
+    variances = [_of(point, noises) ** 2 / max(len(point.rounds), 1) for point in (first, second)]
+    return math.sqrt(sum(variances)), 0
+
+
+def wins(found: Iterable[Contest]) -> dict[str, dict[str, int]]:
+    """Return by family how many kernels each framework is fastest on; "" for none."""
+    counted: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for contest in found:
+        counted[contest.kernel.family][contest.fastest] += 1
+    return {family: dict(by) for family, by in counted.items()}

@@ -1,0 +1,198 @@
+"""Comparison of machines, or of releases on one: ratios of times over the same kernels."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtrit
+
+from deepbench_ops.analysis.points import KernelKey, Point
+from deepbench_ops.analysis.pooled_sets import pooled
+from deepbench_ops.analysis.settings_agreement import agree, notes
+from deepbench_ops.errors import DeepbenchError, NoAnswer
+from deepbench_ops.machine.machine_profile import Profile
+from deepbench_ops.problems.precision import multiplied
+from deepbench_ops.problems.suggestions import unknown
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One column of a comparison: its name, and the newest time that it has for each kernel."""
+
+    name: str
+    points: Mapping[KernelKey, Point]
+    profile: Profile | None = None
+    left: tuple[Point, ...] = ()
+    """Its unsteady times, which are left out."""
+
+    def of_peak(self, point: Point) -> float | None:
+        """The share of the machine's peak at that precision, None where no peak is known."""
+        if self.profile is None or not point.flops:
+            return None
+        figure = self.profile.peaks.get(point.device, {}).get(multiplied(point.precision))
+        return point.rate / figure.value if figure is not None and figure.value else None
+
+
+@dataclass(frozen=True)
+class FamilyComparison:
+    """Comparison over a family's kernels of one precision that both machines have.
+
+    ratio: geometric mean of other / first, in seconds: below 1 the other is faster. low, high: its
+    interval, the kernels being the sample (NaN for a single one). shared: kernels that both
+    have, of `first_has` and `other_has`. first_of_peak, other_of_peak: geometric mean of the
+    shares of peak, None where no peak is known.
+    """
+
+    family: str
+    precision: str
+    ratio: float
+    low: float
+    high: float
+    shared: int
+    first_has: int
+    other_has: int
+    first_of_peak: float | None
+    other_of_peak: float | None
+
+
+@dataclass(frozen=True)
+class KernelComparison:
+    """A kernel that both have, and the ratio of the other's seconds to the first's."""
+
+    first: Point
+    other: Point
+
+    @property
+    def ratio(self) -> float:
+        """Seconds of the other over those of the first: below 1 the other is faster."""
+        return self.other.seconds / self.first.seconds
+
+
+def contender(
+    spec: str, points: Sequence[Point], profile: Profile | None = None, device: str | None = None
+) -> Contender:
+    """Return the newest steady times under the usual conditions that a text such as m@torch names.
+
+    ``machine@torch-2.13.0`` is one release, ``machine@torch`` the newest of a framework for each
+    kernel, and a machine alone stands for its only framework. `device` counts where a machine has
+    several. Raises DeepbenchError for a release that the machine does not have, and where it has
+    several frameworks or devices and none is named.
+    """
+    machine, _, release = spec.partition("@")
+    points = [point for point in points if point.usual_run]
+    if not points:
+        raise NoAnswer(f"{machine} has no results under the usual conditions")
+    devices = sorted({point.device for point in points})
+    if len(devices) > 1:
+        if device not in devices:
+            raise DeepbenchError(
+                f"{machine} has results on {' and '.join(devices)}: choose one with --device"
+            )
+        points = [point for point in points if point.device == device]
+    frameworks = sorted({point.release.framework for point in points})
+    names = sorted({point.release.name for point in points})
+    if not release and len(frameworks) > 1:
+        choices = ", ".join(f"{machine}@{name}" for name in frameworks)
+        raise DeepbenchError(f"{machine} has results of several frameworks: write one of {choices}")
+    if release and release not in (*names, *frameworks):
+        raise unknown(f"release of {machine}", release, [*frameworks, *names])
+    asked = [
+        point
+        for point in points
+        if point.compared and release in ("", point.release.name, point.release.framework)
+    ]
+    steady = [point for point in asked if not point.unsteady]
+    newest = {p.kernel: p for p in sorted(steady, key=lambda point: point.release.date)}
+    left = tuple(point for point in asked if point.unsteady)
+    only = {point.release.name for point in newest.values()}
+    name = f"{machine}@{release or (only.pop() if len(only) == 1 else frameworks[0])}"
+    return Contender(name, newest, profile, left)
+
+
+def elsewhere(contenders: Sequence[Contender], device: str | None) -> list[str]:
+    """Return a line for each contender whose times are all of another device than was asked for.
+
+    Raises NoAnswer where that holds for every one of them.
+    """
+    lines = []
+    for each in contenders if device is not None else ():
+        devices = sorted({point.device for point in each.points.values()})
+        if devices and device not in devices:
+            lines.append(f"{each.name} has results on {' and '.join(devices)}, none on {device}")
+    if lines and len(lines) == len(contenders):
+        raise NoAnswer(f"{'; '.join(lines)}: leave out --device, or choose another")
+    return lines
+
+
+def groups(first: Contender, other: Contender) -> list[FamilyComparison]:
+    """Return a group for each family and precision that both have kernels of."""
+    shared: dict[tuple[str, str], list[KernelComparison]] = {}
+    for change in changes(first, other):
+        shared.setdefault((change.first.family, change.first.precision), []).append(change)
+    one, two = _sides(first, other)
+    return [
+        FamilyComparison(
+            family,
+            precision,
+            *_mean([change.ratio for change in found]),
+            shared=len(found),
+            first_has=_count(one, family, precision),
+            other_has=_count(two, family, precision),
+            first_of_peak=_share([first.of_peak(change.first) for change in found]),
+            other_of_peak=_share([other.of_peak(change.other) for change in found]),
+        )
+        for (family, precision), found in shared.items()
+    ]
+
+
+def changes(first: Contender, other: Contender) -> list[KernelComparison]:
+    """Return the kernels that both have under settings that agree, widest gain first."""
+    found = [change for change in _shared(first, other) if agree(change.first, change.other)]
+    return sorted(found, key=lambda change: change.ratio)
+
+
+def remarks(first: Contender, other: Contender) -> list[str]:
+    """Return remarks on settings from outside, a line each: kernels that are left out since their
+    settings do not agree, and the number of times whose settings were not recorded."""
+    shared = _shared(first, other)
+    apart = [change for change in shared if not agree(change.first, change.other)]
+    both = [change for change in shared if agree(change.first, change.other)]
+    return notes(
+        [point for change in both for point in (change.first, change.other)],
+        [point for change in apart for point in (change.first, change.other)],
+    )
+
+
+def _shared(first: Contender, other: Contender) -> list[KernelComparison]:
+    one, two = _sides(first, other)
+    return [KernelComparison(one[kernel], two[kernel]) for kernel in one if kernel in two]
+
+
+def _sides(first: Contender, other: Contender) -> tuple[Mapping[KernelKey, Point], ...]:
+    """Return the points of both by kernel; of measured ones a kernel of several sets is one."""
+    sides = first.points, other.points
+    measured = all(point.release.measurable for side in sides for point in side.values())
+    return tuple(pooled(side.values()) if measured else side for side in sides)
+
+
+def _mean(ratios: Sequence[float]) -> tuple[float, float, float]:
+    """Return the geometric mean and its interval, Student's over the logarithms."""
+    logs = np.log(ratios)
+    mean = float(logs.mean())
+    if len(logs) < 2:
+        return math.exp(mean), math.nan, math.nan
+    error = float(logs.std(ddof=1)) / math.sqrt(len(logs))
+    reach = float(stdtrit(len(logs) - 1, (1 + CONFIDENCE) / 2)) * error
+    return math.exp(mean), math.exp(mean - reach), math.exp(mean + reach)
+
+
+def _share(shares: Iterable[float | None]) -> float | None:
+    known = [share for share in shares if share]
+    return float(np.exp(np.mean(np.log(known)))) if known else None
+
+
+def _count(kernels: Iterable[KernelKey], family: str, precision: str) -> int:
+    return sum(kernel[0] == family and kernel[4] == precision for kernel in kernels)

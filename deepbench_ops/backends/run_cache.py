@@ -1,0 +1,54 @@
+"""Cache that the processes of a run share, in files of the run's folder.
+
+asv starts new processes for each point. Many of them need the same checks of small twins and the
+same estimates. Where the environment names no folder, cached values last as long as the process. A
+file that does not match the checksum in its first line counts as absent.
+"""
+
+import hashlib
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from deepbench_ops.storage import atomic_write
+
+FOLDER_VARIABLE = "DEEPBENCH_ANSWERS"
+"""Environment variable with the folder of the cache. The folder must be emptied whenever the
+release, or anything else that is measured, changes."""
+
+
+class RunCache:
+    """Cached values of one kind, by key, as JSON. `question` names the kind."""
+
+    def __init__(self, question: str) -> None:
+        self.question = question
+        self._held: dict[str, Any] = {}
+
+    def get(self, key: object) -> Any:
+        """Return the value for `key`, None if there is none, or it is damaged."""
+        path = self._path(key)
+        if repr(key) not in self._held and path is not None:
+            with suppress(OSError, ValueError):
+                checksum, _, text = path.read_text().partition("\n")
+                if checksum == _checksum(text):
+                    self._held[repr(key)] = json.loads(text)
+        return self._held.get(repr(key))
+
+    def put(self, key: object, answer: Any) -> None:
+        """Store a value for this process and for all that share its folder."""
+        self._held[repr(key)] = answer
+        path = self._path(key)
+        if path is not None:
+            text = json.dumps(answer)
+            atomic_write.write_text(path, f"{_checksum(text)}\n{text}")
+
+    def _path(self, key: object) -> Path | None:
+        folder = os.environ.get(FOLDER_VARIABLE)
+        name = hashlib.sha1(repr((self.question, key)).encode(), usedforsecurity=False)
+        return Path(folder, f"{name.hexdigest()}.json") if folder else None
+
+
+def _checksum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

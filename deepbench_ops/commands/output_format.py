@@ -1,0 +1,52 @@
+"""Output of a command: text for a reader, CSV or JSON."""
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import click
+
+from deepbench_ops.exchange.spreadsheet_text import guarded_csv
+
+Rows = Sequence[Mapping[str, object]]
+
+
+def show(
+    form: str,
+    text: Callable[[], str],
+    data: Callable[[], object],
+    lines: Callable[[], Rows] = list,
+) -> None:
+    """Print an answer: `data` as JSON, `lines` as CSV, else `text`, which is for a reader."""
+    if form == "json":
+        click.echo(as_json(data()))
+    elif form == "csv":
+        click.echo(as_csv(lines()), nl=False)
+    else:
+        click.echo(text())
+
+
+def as_json(value: object) -> str:
+    """Return strict JSON: numbers that are not finite, which it lacks, are null."""
+    return json.dumps(_finite(value), indent=1, allow_nan=False)
+
+
+def as_csv(lines: Rows) -> str:
+    """Return a header of all names, in the order in which they come up, and the lines."""
+    columns = list(dict.fromkeys(name for line in lines for name in line))
+    return guarded_csv([columns, *([line.get(name) for name in columns] for line in lines)])
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return value
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, which takes an s unless the number is 1."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,65 @@
+"""Request of a training, as the text that each rank gets."""
+
+import json
+import math
+from dataclasses import asdict, dataclass
+
+from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.models.network_catalogue import network
+from deepbench_ops.problems.precision import precision
+
+MEETING_VARIABLE = "DEEPBENCH_RANKS_MEET"
+"""Environment variable with the path of the file over which the ranks of one machine connect; not
+set under torchrun."""
+
+SPLIT = ("wide_deep",)
+"""Networks whose tables can be split over the ranks."""
+
+
+@dataclass(frozen=True)
+class TrainingRequest:
+    """A training over several ranks.
+
+    batch: number of items of each rank. threads: number of threads of each rank. split: whether
+    tables are split over the ranks instead of copied. seconds: approximate duration of the
+    measurement. whole: whether the network has its published size instead of that of the small
+    twin.
+    """
+
+    network: str
+    batch: int
+    precision: str = "float32"
+    device: str = "cpu"
+    threads: int = 1
+    split: bool = False
+    seconds: float = 10.0
+    whole: bool = True
+
+    def __post_init__(self) -> None:
+        try:
+            network(self.network).demand_trained()
+        except Unsupported as reason:
+            raise DeepbenchError(str(reason)) from None
+        precision(self.precision)
+        if self.batch < 1:
+            raise DeepbenchError(f"batch is {self.batch}: give 1 or more")
+        if not 0 < self.seconds < math.inf:
+            raise DeepbenchError(
+                f"seconds is {self.seconds:g}: give a number above 0 that is not infinite"
+            )
+        if self.split and self.network not in SPLIT:
+            raise DeepbenchError(
+                f"{self.network} has no tables to split; those that have: {', '.join(SPLIT)}"
+            )
+
+    def text(self) -> str:
+        """Return the request as text for a command line."""
+        return json.dumps(asdict(self))
+
+
+def parsed(text: str) -> TrainingRequest:
+    """Return the request from its text; raise DeepbenchError for any other text."""
+    try:
+        return TrainingRequest(**json.loads(text))
+    except (ValueError, TypeError) as wrong:
+        raise DeepbenchError(f"{text!r} is no request for a training: {wrong}") from None

@@ -1,0 +1,48 @@
+"""Times of finished jobs, merged into the results of the project.
+
+They are merged as submissions are (`exchange.submission`), so that jobs may end in any order and be
+merged twice. All of them are: unsteady ones are judged when results are read, as those of `asv run`
+are. Where every node ran a job its times are for comparing nodes, and nothing is merged.
+"""
+
+import json
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.exchange import submission
+from deepbench_ops.fleet.job_folder import COLLECTED, MEASURED, JobFolder
+from deepbench_ops.releases import table_location
+from deepbench_ops.storage import atomic_write, locks
+
+
+def collect(results: Path, folders: Iterable[JobFolder], say: Callable[[str], None]) -> int:
+    """Merge the jobs that are measured and not merged yet; return their number.
+
+    results: of the project. say: gets a line for each job, also for one that is refused. Raises
+    OSError where results cannot be written, and DeepbenchError where another command holds them.
+    """
+    merged = 0
+    for folder in folders:
+        if folder.collected or folder.state() != MEASURED:
+            continue
+        try:
+            times = _merge(results, folder)
+        except DeepbenchError as wrong:
+            say(f"{folder.name}: its times are not taken into {results}: {wrong}")
+            continue
+        atomic_write.write_text(folder.path / COLLECTED, json.dumps({"times": times}) + "\n")
+        merged += 1
+        say(f"{folder.name}: {times} times in {results}")
+    return merged
+
+
+def _merge(results: Path, folder: JobFolder) -> int:
+    """Merge the times of a job; return their number."""
+    with locks.results(results, doing=f"deepbench fleet, merging {folder.name},"):
+        known = {release.hash: release for release in table_location.load(results)}
+        packed = submission.pack(folder.results, folder.job.machine, known, also_unsteady=True)
+        checked = submission.checked(results, packed, known, ())
+        submission.store(results, checked, partial(table_location.append, results))
+    return sum(len(each["points"]) for each in packed["results"])

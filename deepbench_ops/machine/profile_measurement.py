@@ -1,0 +1,291 @@
+"""Measurement of a machine's profile: facts, peaks and yardsticks, in about a minute.
+
+Everything is measured several times with other measurements in between, and the best value counts.
+If the values disagree, or other processes used the processors, the machine was disturbed and the
+figures may be too low: the user gets a warning.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any
+
+from deepbench_ops import backends
+from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.machine import machine_facts, peak_rates
+from deepbench_ops.machine.machine_profile import Figure, Profile
+from deepbench_ops.machine.other_load import LoadMonitor
+from deepbench_ops.measure import yardstick
+
+# Seconds from the start after which each of the two passes begins no new product, so that the
+# measurement takes about a minute. The processor comes first and leaves some time to each
+# accelerator.
+LATEST_GEMM = (20.0, 45.0)
+MORE_SECONDS = 10.0
+GPU_SECONDS = 60.0
+"""Seconds for the products of a pass on a GPU; their operands are drawn on the processor."""
+TRIAD_SECONDS = 1.0
+
+DISAGREE = 1.1
+"""Factor between the best values of two passes above which they were disturbed; on a quiet machine
+they differ by a few percent."""
+
+NOMINAL_SECONDS = 1.0
+NOMINAL_WINDOWS = 4
+AGREE = 1.03
+PAUSE_SECONDS = 0.5
+"""A yardstick is read twice, or up to NOMINAL_WINDOWS times with a pause in between, until the two
+best readings agree within AGREE."""
+
+MUCH = 1.1
+"""Factor between a former peak and today's above which the user is informed that it is kept."""
+
+MEASURED = "measured:"
+KEPT = ", kept from "
+
+LIBRARIES = ("cuda", "hip", "cudnn", "xla_runtime")
+"""Names in `Backend.versions` of the GPU libraries that a framework contains."""
+
+Say = Callable[[str], None]
+
+
+def ignore(_: str) -> None:
+    """Ignore a line of the report."""
+
+
+@dataclass(frozen=True)
+class Renewed:
+    """Kinds of figures of the old profile that are always replaced."""
+
+    peaks: bool = False
+    yardsticks: bool = False
+
+
+def measure_profile(
+    machine: str,
+    threads: int,
+    old: Profile | None,
+    renewed: Renewed = Renewed(),
+    say: Say = print,
+    warn: Say = ignore,
+) -> Profile:
+    """Measure this machine on `threads` threads, and its accelerators; return the new profile.
+
+    Accelerators are the GPU that the driver lists, and devices that other distributions declare if
+    a framework for them is installed.
+
+    Nominal yardstick readings of the old profile are kept: every calibrated second on the timeline
+    is a multiple of them, and a new reading would change all of these. A measured peak or bandwidth
+    of the old profile stays if it is higher than today's, since the machine has reached it and may
+    be disturbed today, or may lack a framework. One from a data sheet stays if nothing could be
+    measured. renewed: exceptions from this. say: called with a line before each long step. warn:
+    called with a line for each problem.
+    """
+    facts = machine_facts.facts()
+    say("nothing yet: frameworks are being loaded")
+    devices = [device for device in backends.DEVICES if _here(device, facts, threads)]
+    started, monitor = time.perf_counter(), LoadMonitor()
+    passes: list[dict[str, dict[str, Figure]]] = []
+    for place, which in enumerate(("first", "second")):
+        measured = {}
+        for number, device in enumerate(devices):
+            say(f"large GEMMs and bandwidth on {device}, {which} pass")
+            latest = started + LATEST_GEMM[place] + number * MORE_SECONDS
+            if device == peak_rates.GPU:
+                latest = max(latest, time.perf_counter() + GPU_SECONDS)
+            gemms = peak_rates.gemm_peaks(device, threads, latest)
+            measured[device] = {**gemms, peak_rates.BYTE_RATE: _bandwidth(device, threads)}
+        passes.append(measured)
+    say("yardsticks")
+    nominal = yardsticks(threads, old, renewed.yardsticks, warn, devices)
+    facts |= _libraries(threads) if peak_rates.GPU in devices else {}
+    found = {device: best_of([each[device] for each in passes], warn) for device in devices}
+    standing = None if renewed.peaks else old
+    kept = {device: _kept(found[device], standing, device, warn) for device in devices}
+    if reason := monitor.found():
+        warn(f"{reason} meanwhile: peaks and new yardstick readings may be wrong. {AGAIN}")
+    return Profile(
+        machine=machine,
+        date=date.today().isoformat(),
+        facts=facts,
+        peaks={
+            device: {name: each for name, each in figures.items() if name != peak_rates.BYTE_RATE}
+            for device, figures in kept.items()
+        },
+        bandwidth={device: figures[peak_rates.BYTE_RATE] for device, figures in kept.items()},
+        yardstick_version=yardstick.VERSION,
+        yardsticks=nominal,
+        **_states(old, renewed.yardsticks),
+    )
+
+
+def _states(old: Profile | None, renew: bool) -> dict[str, Any]:
+    """Return the fields on states of the old profile, which `state_profile` extends."""
+    if old is None or old.yardstick_version != yardstick.VERSION or renew:
+        kept = [] if old is None else old.levels
+        return {"levels": [replace(level, yardsticks={}) for level in kept]}
+    return {"levels": old.levels, "yardstick_levels": old.yardstick_levels}
+
+
+AGAIN = "Run this command again when the machine is quiet: the higher peaks stay"
+
+
+def best_of(passes: list[dict[str, Figure]], warn: Say) -> dict[str, Figure]:
+    """Return the best value of each figure over all passes; call `warn` if passes disagree."""
+    found = {}
+    for name in passes[0]:
+        figures = [each[name] for each in passes]
+        values = [figure.value for figure in figures if figure.value is not None]
+        same = len({_measured_by(figure) for figure in figures}) == 1
+        if values and same and max(values) > DISAGREE * min(values):
+            unit = figures[0].unit
+            several = " and ".join(f"{value / 1e9:.3g}" for value in values)
+            warn(f"{name}: {several} G{unit} in two passes, so the machine was disturbed. {AGAIN}")
+        found[name] = peak_rates.best(figures) if values else figures[0]
+    return found
+
+
+def _measured_by(figure: Figure) -> str:
+    """Return the framework that measured a figure, such as "numpy 2.4.6"."""
+    return figure.how.split(", ")[1] if figure.value is not None else ""
+
+
+def _here(device: str, facts: Mapping[str, str], threads: int) -> bool:
+    """Load the frameworks for a device, and return whether this machine has the device.
+
+    A machine has a GPU if the driver lists it, and any other device if a framework for it loads.
+    """
+    if device == peak_rates.GPU and "accelerator" not in facts:
+        return False
+    loaded, _ = peak_rates.load_all(device, threads)
+    return bool(loaded) or device in (yardstick.PROCESSOR, peak_rates.GPU)
+
+
+def _libraries(threads: int) -> dict[str, str]:
+    """Return the versions of CUDA and cuDNN in the frameworks for a GPU, such as torch's."""
+    return {
+        f"{backend.name}_{name}": versions[name]
+        for backend in peak_rates.load_all(peak_rates.GPU, threads)[0]
+        if (versions := backend.versions())
+        for name in LIBRARIES
+        if name in versions
+    }
+
+
+def _bandwidth(device: str, threads: int) -> Figure:
+    """Return the bytes/s of a device: a triad, or the copy of the yardstick that it declares."""
+    if device == yardstick.PROCESSOR:
+        elements = peak_rates.triad_elements(
+            machine_facts.last_level_cache(), machine_facts.available_bytes()
+        )
+        return peak_rates.triad(threads, elements, TRIAD_SECONDS)
+    try:
+        if device == peak_rates.GPU:
+            return peak_rates.cuda_triad(TRIAD_SECONDS)
+        return peak_rates.copy_rate(device, TRIAD_SECONDS)
+    except (DeepbenchError, Unsupported) as reason:
+        return Figure(None, peak_rates.BYTE_RATE, f"not measured: {reason}")
+
+
+def yardsticks(
+    threads: int,
+    old: Profile | None,
+    renew: bool,
+    warn: Say = ignore,
+    devices: Iterable[str] = (yardstick.PROCESSOR,),
+) -> dict[str, dict[str, Figure]]:
+    """Return the nominal seconds per unit by thread count and kind; unknown ones of `devices` are
+    read now."""
+    same = old is not None and old.yardstick_version == yardstick.VERSION
+    kept = dict(old.yardsticks) if old is not None and same and not renew else {}
+    known = kept.get(str(threads), {})
+    kinds = [kind for device in devices for kind in _kinds(device, warn)]
+    kept[str(threads)] = known | {
+        kind: figure
+        if (figure := known.get(kind)) and figure.value
+        else nominal_figure(kind, threads, warn)
+        for kind in kinds
+    }
+    return kept
+
+
+def _kinds(device: str, warn: Say) -> tuple[str, ...]:
+    """Return the kinds of a device's yardstick; none, with a warning, if it cannot be used."""
+    try:
+        return yardstick.kinds(device)
+    except DeepbenchError as reason:
+        warn(str(reason))
+        return ()
+
+
+def nominal_figure(kind: str, threads: int, warn: Say) -> Figure:
+    """Return the nominal reading of a kind of yardstick, read now."""
+    try:
+        seconds, agree = agreed(lambda: yardstick.nominal(kind, threads, NOMINAL_SECONDS))
+        work = yardstick.description(kind, threads)
+    except DeepbenchError as reason:
+        return Figure(None, "s", f"not measured: {reason}")
+    if not agree:
+        warn(
+            f"the {kind} yardstick reads differently from one second to the next: the machine is"
+            " disturbed, and every later time is a multiple of this reading. Before you measure,"
+            " run `deepbench machine --renew-yardsticks` when it is quiet"
+        )
+    return Figure(seconds, "s", f"measured: {work}, {date.today().isoformat()}")
+
+
+def agreed(
+    read: Callable[[], float], sleep: Callable[[float], object] = time.sleep
+) -> tuple[float, bool]:
+    """Return the smallest of several readings with pauses between them, and whether the two
+    smallest agree."""
+    readings = sorted([read(), read()])
+    while readings[1] > AGREE * readings[0] and len(readings) < NOMINAL_WINDOWS:
+        sleep(PAUSE_SECONDS)
+        readings = sorted([*readings, read()])
+    return readings[0], readings[1] <= AGREE * readings[0]
+
+
+def _kept(
+    measured: Mapping[str, Figure], old: Profile | None, device: str, warn: Say
+) -> dict[str, Figure]:
+    """Return the measured figures of a device, with those of the old profile that stay."""
+    former = kept_figures(old, device)
+    found = {name: _better(figure, former.get(name)) for name, figure in measured.items()}
+    for name, figure in measured.items():
+        stays = found[name].value
+        if figure.value and stays and stays > MUCH * figure.value:
+            warn(
+                f"{name} on {device}: {stays / 1e9:.4g} G{figure.unit} stays"
+                f" ({found[name].how}); {figure.value / 1e9:.4g} were reached today. If the machine"
+                " has changed, --renew-peaks takes today's"
+            )
+    return found
+
+
+def kept_figures(old: Profile | None, device: str) -> dict[str, Figure]:
+    """Return the peaks and the bandwidth of a device in the old profile, each with the day of its
+    measurement in its text."""
+    if old is None:
+        return {}
+    figures = dict(old.peaks.get(device, {}))
+    if device in old.bandwidth:
+        figures[peak_rates.BYTE_RATE] = old.bandwidth[device]
+    return {name: _dated(figure, old.date) for name, figure in figures.items() if figure.value}
+
+
+def _dated(figure: Figure, day: str) -> Figure:
+    if KEPT in figure.how or not figure.how.startswith(MEASURED):
+        return figure
+    return replace(figure, how=f"{figure.how}{KEPT}{day}")
+
+
+def _better(new: Figure, old: Figure | None) -> Figure:
+    """Return the new figure, or the old one if it was measured and is higher, or the new one has no
+    value."""
+    if old is None or old.value is None:
+        return new
+    if new.value is None or (old.how.startswith(MEASURED) and old.value > new.value):
+        return old
+    return new

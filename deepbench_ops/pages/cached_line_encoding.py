@@ -1,0 +1,150 @@
+"""The lines of a machine in JSON types, for the cache of pages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, astuple
+from datetime import date
+from typing import Any
+
+from deepbench_ops.analysis.change_detection import Change
+from deepbench_ops.analysis.kernel_lines import Line
+from deepbench_ops.analysis.points import Origin, Point
+from deepbench_ops.analysis.shared_rounds import SharedStep
+from deepbench_ops.analysis.software_versions import ReleaseSoftware
+from deepbench_ops.analysis.verdict import Verdict
+from deepbench_ops.machine import machine_profile
+from deepbench_ops.machine.machine_profile import Profile
+from deepbench_ops.pages.machine_record import MachineRecord
+from deepbench_ops.releases.release_table import Release
+
+MachineLines = tuple[list[Line], MachineRecord, list[str]]
+"""The lines of a machine, the machine, and sentences about results that cannot be read."""
+
+RELEASE, ENSEMBLE = (Point._fields.index(name) for name in ("release", "ensemble"))
+
+
+def encode(found: MachineLines) -> dict[str, Any]:
+    """The lines of a machine in JSON types, with their noise and changes if already computed."""
+    lines, machine, problems = found
+    releases = {point.release.hash: point.release for line in lines for point in line.points}
+    releases |= {stack.release.hash: stack.release for stack in machine.stacks}
+    places = {of: place for place, of in enumerate(releases)}
+    return {
+        "releases": [
+            {**asdict(release), "date": release.date.isoformat()} for release in releases.values()
+        ],
+        "lines": [
+            {
+                "points": [_row(point, places[point.release.hash]) for point in line.points],
+                **_computed(line),
+                "shared": [(place, asdict(step)) for place, step in line.shared],
+            }
+            for line in lines
+        ],
+        "machine": {
+            "name": machine.name,
+            "entry": dict(machine.entry),
+            "profile": _profile(machine.profile) if machine.profile else None,
+            "runs": list(machine.runs),
+            "stacks": [
+                {"release": places[one.release.hash], "facts": one.facts, "new": one.new}
+                for one in machine.stacks
+            ],
+            "submitted": machine.submitted,
+        },
+        "problems": list(problems),
+    }
+
+
+def _row(point: Point, release: int) -> tuple[Any, ...]:
+    """The fields of a point in JSON types; `release` is the index of its release."""
+    plain = point._replace(ensemble=None)
+    origin = None if point.ensemble is None else tuple(point.ensemble)
+    return (
+        *plain[:RELEASE],
+        release,
+        *plain[RELEASE + 1 : ENSEMBLE],
+        origin,
+        *plain[ENSEMBLE + 1 :],
+    )
+
+
+def _profile(known: Profile) -> dict[str, Any]:
+    return {"version": machine_profile.VERSION, **asdict(known)}
+
+
+def _computed(line: Line) -> dict[str, Any]:
+    """The noise and the changes of a line, if already computed."""
+    known = vars(line)
+    found: dict[str, Any] = {"noise": known["noise"]} if "noise" in known else {}
+    if "changes" in known:
+        found["changes"] = [astuple(shift.change) for shift in known["changes"]]
+    return found
+
+
+def decode(stored: Mapping[str, Any]) -> MachineLines:
+    """The lines that `encode` stored.
+
+    Raises LookupError, TypeError, ValueError or AttributeError for other JSON.
+    """
+    releases = [
+        Release(**{**each, "date": date.fromisoformat(each["date"]), "pins": tuple(each["pins"])})
+        for each in stored["releases"]
+    ]
+    machine = stored["machine"]
+    record = MachineRecord(
+        str(machine["name"]),
+        {str(name): str(text) for name, text in machine["entry"].items()},
+        machine_profile.parse(machine["profile"]) if machine["profile"] else None,
+        tuple(machine["runs"]),
+        tuple(
+            ReleaseSoftware(
+                releases[each["release"]],
+                dict(each["facts"]),
+                {name: (before, after) for name, (before, after) in each["new"].items()},
+            )
+            for each in machine["stacks"]
+        ),
+        str(machine["submitted"]),
+    )
+    lines = [_line(each, releases) for each in stored["lines"]]
+    return lines, record, list(map(str, stored["problems"]))
+
+
+def _line(stored: Mapping[str, Any], releases: Sequence[Release]) -> Line:
+    shared = tuple((int(place), _step(each)) for place, each in stored["shared"])
+    line = Line(tuple(_point(row, releases) for row in stored["points"]), shared)
+    if "noise" in stored:
+        noise = stored["noise"]
+        vars(line)["noise"] = math.nan if noise is None else float(noise)
+    if "changes" in stored:
+        vars(line)["changes"] = [line.shift(Change(*each)) for each in stored["changes"]]
+    return line
+
+
+def _point(row: Sequence[Any], releases: Sequence[Release]) -> Point:
+    release = releases[row[RELEASE]]
+    point = Point._make([*row[:RELEASE], release, *map(_immutable, row[RELEASE + 1 :])])
+    origin = point.ensemble
+    return point if origin is None else point._replace(ensemble=Origin._make(origin))
+
+
+def _step(stored: Mapping[str, Any]) -> SharedStep:
+    return SharedStep(
+        Verdict(**{**stored["verdict"], **_infinite(stored["verdict"])}),
+        str(stored["state"]),
+        _immutable(stored["levels"]),
+        _immutable(stored["implementations"]),
+    )
+
+
+def _infinite(verdict: Mapping[str, Any]) -> dict[str, float]:
+    """The figures of a verdict that JSON cannot hold: only `detectable` can be infinite."""
+    return {} if verdict["detectable"] is not None else {"detectable": math.inf}
+
+
+def _immutable(value: Any) -> Any:
+    """Return `value` with all lists, also nested ones, converted to tuples."""
+    return tuple(map(_immutable, value)) if isinstance(value, list) else value

@@ -1,0 +1,146 @@
+"""Files of the rounds of ensembles, next to the results that were derived from them.
+
+``results/<machine>/ensembles/<name>.jsonl.gz`` holds the rounds that were measured on a machine
+with all releases of a framework (`name`), or with several frameworks (`SEVERAL`). It is one JSON
+object a line: conditions as ``{"fingerprint": digest, "facts": {...}}``, and a line for each kernel
+and round. docs/reference/files.md describes the fields. Equal content makes equal bytes, whatever
+the order in which it came: lines are sorted, and the compressed file holds no time.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.storage import atomic_write, bounded_read, compression, json_lines, locks
+from deepbench_ops.storage.atomic_write import Ready
+from deepbench_ops.storage.ensemble_round_checks import KERNEL, NoRound, check, check_facts
+
+FOLDER, SUFFIX = "ensembles", ".jsonl.gz"
+SEVERAL = "frameworks"
+"""Name of the ensembles that hold releases of several frameworks."""
+
+Entry = dict[str, Any]
+FactsByDigest = dict[str, dict[str, str]]
+KernelFields = tuple[str, str, str, str]
+"""Family, problem, precision and operation."""
+
+RoundIdentity = tuple[KernelFields, str]
+"""The identity of a line: its kernel and the id of its round."""
+
+
+@dataclass(frozen=True)
+class RoundsFile:
+    """Content of a file: conditions by their digest, and a line for each kernel and round."""
+
+    facts: FactsByDigest
+    entries: list[Entry]
+
+
+def path_of(machine: Path, name: str) -> Path:
+    """Return the path of the rounds of an ensemble, in a machine's folder of results."""
+    return machine / FOLDER / f"{name}{SUFFIX}"
+
+
+def paths(machine: Path) -> list[Path]:
+    """Return the files of rounds in a machine's folder of results."""
+    return sorted((machine / FOLDER).glob(f"*{SUFFIX}"))
+
+
+def name_of(path: Path) -> str:
+    """Return the name of the ensembles whose rounds a file holds."""
+    return path.name.removesuffix(SUFFIX)
+
+
+def load(path: Path) -> RoundsFile:
+    """Return the content of a file, nothing where there is none.
+
+    Raises DeepbenchError naming file and line for text that is no such line.
+    """
+    if not path.exists():
+        return RoundsFile({}, [])
+    return parse(compression.unpack(path, bounded_read.RECORDS), str(path))
+
+
+def parse(content: bytes, where: str) -> RoundsFile:
+    """Return the content of a file's text; `where` names the file in errors."""
+    facts: FactsByDigest = {}
+    found: dict[RoundIdentity, Entry] = {}
+    for number, line in enumerate(content.splitlines(), 1):
+        try:
+            entry = orjson.loads(line)
+            if isinstance(entry, dict) and "facts" in entry:
+                facts[entry["fingerprint"]] = check_facts(entry["facts"])
+            else:
+                check(entry)
+                if found.setdefault(identity(entry), entry) is not entry:
+                    raise NoRound("it is there already")
+        except (ValueError, KeyError, TypeError) as wrong:
+            reason = wrong if isinstance(wrong, NoRound) else "torn"
+            raise DeepbenchError(
+                f"{where}: line {number} is not a round of an ensemble ({reason}); restore the file"
+                " or remove the line"
+            ) from None
+    return RoundsFile(facts, list(found.values()))
+
+
+def add(
+    path: Path, facts: FactsByDigest, entries: Iterable[Entry], ready: Ready = Path
+) -> RoundsFile:
+    """Add rounds to a file and return all that it holds; one that adds nothing is not written.
+
+    ready: as `atomic_write.together` gives it, where other files are to be replaced with this one.
+    Raises DeepbenchError for a damaged file, which stays as it is, and OSError.
+    """
+    with locks.results(path.parents[2], doing=f"writing {path}"):
+        stored = load(path)
+        found = merged(stored, RoundsFile(facts, list(entries)))
+        if found != merged(stored, RoundsFile({}, [])) or not path.exists():
+            write(ready(path), found)
+        return found
+
+
+def merged(stored: RoundsFile, new: RoundsFile) -> RoundsFile:
+    """Return two contents as one: of each kernel and round the line that has more times."""
+    kept: dict[RoundIdentity, Entry] = {}
+    for entry in [*stored.entries, *new.entries]:
+        one = identity(entry)
+        kept[one] = max(kept[one], entry, key=_content) if one in kept else entry
+    entries = [kept[one] for one in sorted(kept)]
+    used = {digest for entry in entries for digest in _digests(entry)}
+    facts = {**stored.facts, **new.facts}
+    return RoundsFile({each: facts[each] for each in sorted(used & facts.keys())}, entries)
+
+
+def write(path: Path, content: RoundsFile) -> None:
+    """Write a file, whole or not at all. Raises OSError."""
+    lines: list[Mapping[str, Any]] = [
+        *({"fingerprint": digest, "facts": facts} for digest, facts in content.facts.items()),
+        *content.entries,
+    ]
+    atomic_write.write_bytes(path, compression.pack(json_lines.as_text(lines).encode()))
+
+
+def kernel_of(entry: Entry) -> KernelFields:
+    """Return the kernel that a line is about."""
+    family, problem, precision, operation = (entry[name] for name in KERNEL)
+    return family, problem, precision, operation
+
+
+def identity(entry: Entry) -> RoundIdentity:
+    """Return the identity of a line."""
+    return kernel_of(entry), entry["round"]
+
+
+def _digests(entry: Entry) -> set[str]:
+    return {*entry.get("fingerprints", {}).values(), *entry.get("notes", {}).values()}
+
+
+def _content(entry: Entry) -> tuple[int, bytes]:
+    """Return how many times a line holds, and its text: an order for lines of the same identity."""
+    columns = entry["seconds"].values()
+    times = sum(each is not None for column in columns for each in column)
+    return times, orjson.dumps(entry, option=orjson.OPT_SORT_KEYS)

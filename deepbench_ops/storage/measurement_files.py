@@ -1,0 +1,276 @@
+"""The file next to every asv result: raw seconds, yardstick readings, conditions.
+
+``results/<machine>/<commit>-<env>.measurements.jsonl.gz`` holds one JSON object a line: conditions
+as ``{"fingerprint": digest, "facts": {...}}``, measurements that name their fingerprint, and
+``{"benchmark": ..., "params": [...], "skipped": reason}`` for what could not be measured. It is
+not called ``.json`` because asv takes every such file for a result.
+
+Earlier versions wrote the same text uncompressed. Such a file is read, and stays uncompressed when
+records are added; `compress` replaces it.
+"""
+
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.statistics.yardstick_calibration import on_quiet_machine
+from deepbench_ops.storage import (
+    atomic_write,
+    bounded_read,
+    compression,
+    facts_digest,
+    json_lines,
+    record_checks,
+)
+from deepbench_ops.storage.atomic_write import Ready
+from deepbench_ops.storage.result_key import ResultKey
+
+PLAIN = ".measurements.jsonl"
+"""End of the names of uncompressed files."""
+SUFFIX = PLAIN + compression.ENDING
+Record = dict[str, Any]
+
+RecordIdentity = tuple[str, tuple[str, ...], float]
+"""The identity of a record: benchmark, parameters, and its start to the millisecond."""
+
+_filed: set[tuple[Path, RecordIdentity]] = set()
+"""Records that this process has filed, and where: those of its later rounds join them."""
+
+_whole: dict[Path, tuple[int, int]] = {}
+"""Files that were read to their end, with the marks of a file that change when it is written
+again."""
+
+
+def file_of(result: Path) -> Path:
+    """Return the measurements' file of an asv result file: the compressed one, unless there is
+    only an uncompressed one."""
+    stem = result.name.removesuffix(".json")
+    compressed, plain = (result.with_name(stem + suffix) for suffix in (SUFFIX, PLAIN))
+    return plain if not compressed.exists() and plain.exists() else compressed
+
+
+def is_file(path: Path) -> bool:
+    """Return whether a path has the name of a file of measurements."""
+    return path.name.endswith((SUFFIX, PLAIN))
+
+
+def paths(machine: Path) -> list[Path]:
+    """Return the files of measurements in a machine's folder of results, one for each result."""
+    found = filter(is_file, machine.glob(f"*{PLAIN}*"))
+    return sorted(path for path in found if path == file_of(result_of(path)))
+
+
+def result_of(path: Path) -> Path:
+    """Return the asv result file that a file of measurements belongs to."""
+    return path.with_name(path.name.removesuffix(compression.ENDING).removesuffix(PLAIN) + ".json")
+
+
+def content(path: Path) -> bytes:
+    """Return the text of a file. Raises DeepbenchError for a damaged or very large one."""
+    return compression.read_bytes(path, bounded_read.RECORDS)
+
+
+def compress(path: Path) -> Path:
+    """Replace an uncompressed file by a compressed one with the same text, and return its path.
+
+    Raises DeepbenchError for a damaged file, which stays as it is, and where a compressed one with
+    other text is there.
+    """
+    load(path)
+    text, target = content(path), path.with_name(path.name + compression.ENDING)
+    if target.exists() and content(target) != text:
+        raise DeepbenchError(f"{target} holds other records than {path}: remove one of the two")
+    atomic_write.write_bytes(target, compression.pack(text))
+    if content(target) != text:
+        raise DeepbenchError(f"{target} does not hold the text of {path}: remove it and try again")
+    path.unlink()
+    return target
+
+
+def load(path: Path) -> tuple[dict[str, dict[str, str]], list[Record]]:
+    """Return the fingerprints by digest, and the measurements in order.
+
+    Raises DeepbenchError naming file and line for text that is not such a record.
+    """
+    state = _state(path)
+    facts: dict[str, dict[str, str]] = {}
+    found: list[Record] = []
+    for number, line in enumerate(content(path).splitlines(), 1):
+        try:
+            entry = orjson.loads(line)
+            if "facts" in entry:
+                facts[entry["fingerprint"]] = _checked_facts(entry["facts"])
+            else:
+                record_checks.check(entry)
+                found.append(entry)
+        except (ValueError, KeyError, TypeError) as wrong:
+            reason = wrong if isinstance(wrong, record_checks.NoRecord) else "torn"
+            raise DeepbenchError(
+                f"{path}: line {number} is not a measurement ({reason}); restore the file or remove"
+                " the line"
+            ) from None
+    _whole[path.resolve()] = state
+    return facts, found
+
+
+def _checked_facts(facts: Any) -> dict[str, str]:
+    if not (isinstance(facts, dict) and all(isinstance(text, str) for text in facts.values())):
+        raise record_checks.NoRecord("its facts are no texts")
+    return facts
+
+
+def demand_whole(path: Path) -> None:
+    """Raise the error of `load` for a broken file, without reading again a file that this process
+    has read."""
+    if _whole.get(path.resolve()) != _state(path):
+        load(path)
+
+
+def _state(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
+
+
+def facts(path: Path) -> dict[str, dict[str, str]]:
+    """Return the fingerprints of a file by digest, reading only the lines that hold them.
+
+    Raises DeepbenchError naming the file for a damaged one.
+    """
+    try:
+        lines = content(path).splitlines()
+        found = [orjson.loads(line) for line in lines if line.startswith(b'{"fingerprint"')]
+        return {entry["fingerprint"]: _checked_facts(entry["facts"]) for entry in found}
+    except (ValueError, KeyError, TypeError):
+        raise DeepbenchError(
+            f"{path}: a line of conditions is damaged; restore the file or remove the line"
+        ) from None
+
+
+def conditions(path: Path) -> dict[str, str]:
+    """Return the conditions that all measurements of a file share; {} where it has none.
+
+    Ranks of an all-reduce, processes of their own that load other libraries, are asked where there
+    is nothing else.
+    """
+    found = list(facts(path).values())
+    return agreed([each for each in found if "ranks" not in each] or found)
+
+
+def agreed(several: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Return the facts that are the same in several fingerprints."""
+    first = several[0] if several else {}
+    return {name: text for name, text in first.items() if all(o.get(name) == text for o in several)}
+
+
+def level(entry: Record) -> float:
+    """Return the seconds that one process measured.
+
+    The median of its calibrated seconds, or of raw ones where it had no yardstick or no nominal
+    reading; of an ensemble's record the time that its rounds agree on.
+    """
+    if "ensemble" in entry:
+        return float(entry["ensemble"]["seconds"])
+    if not entry["yardstick"] or not entry.get("nominal"):
+        return statistics.median(entry["seconds"])
+    nominal = float(entry["nominal"])
+    pairs = zip(entry["seconds"], entry["yardstick"], strict=False)
+    return statistics.median(on_quiet_machine(raw, reading, nominal) for raw, reading in pairs)
+
+
+def levels(entry: Record) -> tuple[float, ...]:
+    """Return the seconds that each of a record's processes measured.
+
+    An ensemble's record holds those of all its rounds.
+    """
+    return tuple(entry["seconds"]) if "ensemble" in entry else (level(entry),)
+
+
+def add(
+    path: Path, records: Iterable[Record], appending: bool = False, ready: Ready = Path
+) -> None:
+    """File new records.
+
+    Those of a kernel that was measured again replace its records of earlier runs, unless asv itself
+    is appending samples to the earlier ones. A skip or a quick look replaces only its like. A
+    record that the file holds already stays there once.
+    ready: as `atomic_write.together` gives it, where other files are to be replaced with this one.
+    """
+    facts, kept = load(path) if path.exists() else ({}, [])
+    measured = {_key(entry) for entry in kept if not is_less(entry)}
+    records = list(_once(entry for entry in records if not _idle(entry, measured)))
+    if not records:
+        return
+    renewed = {_key(entry) for entry in records}
+    coming = {_identity(entry) for entry in records}
+
+    def stays(entry: Record) -> bool:
+        if _key(entry) not in renewed:
+            return True
+        joins = appending or (path, _identity(entry)) in _filed
+        return joins and not is_less(entry) and _identity(entry) not in coming
+
+    kept = [entry for entry in kept if stays(entry)]
+    for entry in records:
+        if "skipped" in entry:
+            continue
+        conditions = entry["fingerprint"]
+        entry["fingerprint"] = facts_digest.digest(conditions)
+        facts[entry["fingerprint"]] = conditions
+    write(path, facts, [*kept, *records], ready)
+    _filed.update((path, identity) for identity in coming)
+
+
+def is_of_this_run(result: Path, entry: Record) -> bool:
+    """Whether this process has filed a record of an asv result file."""
+    return (file_of(result), _identity(entry)) in _filed
+
+
+def write(
+    path: Path,
+    facts: Mapping[str, dict[str, str]],
+    entries: Sequence[Record],
+    ready: Ready = Path,
+) -> None:
+    """Write a file, whole or not at all; of the fingerprints those that entries name.
+
+    ready: as for `add`.
+    """
+    used = {entry["fingerprint"] for entry in entries if "skipped" not in entry}
+    lines: list[Record] = [
+        {"fingerprint": digest, "facts": facts[digest]} for digest in sorted(used)
+    ]
+    text = json_lines.as_text([*lines, *entries]).encode()
+    compressed = path.name.endswith(compression.ENDING)
+    atomic_write.write_bytes(ready(path), compression.pack(text) if compressed else text)
+
+
+def _idle(entry: Record, measured: set[ResultKey]) -> bool:
+    return is_less(entry) and _key(entry) in measured
+
+
+def is_less(entry: Record) -> bool:
+    """Return whether a record is a skip or of a quick run, which replace no other record."""
+    return "skipped" in entry or "quick" in entry
+
+
+def _once(records: Iterable[Record]) -> Iterable[Record]:
+    """Drop all but the first skip of a kernel: every round skips it again."""
+    seen = set()
+    for entry in records:
+        if "skipped" in entry:
+            if _key(entry) in seen:
+                continue
+            seen.add(_key(entry))
+        yield entry
+
+
+def _identity(entry: Record) -> RecordIdentity:
+    return (*_key(entry), entry["started_at"])
+
+
+def _key(entry: Record) -> ResultKey:
+    return entry["benchmark"], tuple(entry["params"])

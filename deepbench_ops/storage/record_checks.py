@@ -1,0 +1,95 @@
+"""Check of the fields of a record of a measurement."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from deepbench_ops.storage.stored_time_checks import LONGEST, SHORTEST, is_number
+
+
+class NoRecord(ValueError):
+    """A field of a record cannot be right; the text says which."""
+
+
+def check(record: Any) -> None:
+    """Raise NoRecord for an entry that is no record of a measurement or of a skip."""
+    if not isinstance(record, dict):
+        raise NoRecord(f"it is {str(record)[:40]!r}")
+    for name in ("benchmark", "params", *(() if "skipped" in record else MEASURED)):
+        if name not in record:
+            raise NoRecord(f"it lacks {name}")
+    for name, right in FIELDS.items():
+        if name in record and not right(record[name]):
+            raise NoRecord(f"its {name} is {str(record[name])[:40]}")
+    readings = record.get("yardstick")
+    if readings and len(readings) != len(record["seconds"]):
+        raise NoRecord(f"{len(record['seconds'])} seconds and {len(readings)} readings")
+
+
+MEASURED = ("seconds", "yardstick")
+
+
+def _times(least: float) -> Callable[[Any], bool]:
+    """Return a check that a value is a list of seconds, none below `least`."""
+
+    def right(found: Any) -> bool:
+        return (
+            isinstance(found, list)
+            and set(map(type, found)) <= {int, float}
+            and (not found or least <= min(found) <= max(found) <= LONGEST)
+        )
+
+    return right
+
+
+_seconds, _readings = _times(SHORTEST), _times(5e-324)
+
+
+def _text(found: Any) -> bool:
+    return isinstance(found, str)
+
+
+def _figures(found: Any) -> bool:
+    return isinstance(found, Mapping) and all(map(is_number, found.values()))
+
+
+def _columns(found: Any) -> bool:
+    return isinstance(found, Mapping) and all(
+        isinstance(values, list) and all(map(is_number, values)) for values in found.values()
+    )
+
+
+def _nanoseconds(found: Any) -> bool:
+    return is_number(found) and 0 < found < 1e9
+
+
+def _ensemble(found: Any) -> bool:
+    """Whether a value says from which rounds of an ensemble a record comes."""
+    return (
+        isinstance(found, Mapping)
+        and all(_text(found.get(name)) for name in ("file", "anchor"))
+        and _seconds([found.get("seconds")])
+        and all(is_number(found.get(name)) for name in ("ratio", "low", "high"))
+        and type(found.get("rounds")) is int
+        and len(found.get("interval", ())) == 2
+        and _seconds(found["interval"])
+    )
+
+
+FIELDS: dict[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("benchmark", "release", "fingerprint", "skipped", "yardstick_kind"), _text),
+    "implementation": _text,
+    "params": lambda found: isinstance(found, list) and set(map(type, found)) <= {str, int},
+    "seconds": lambda found: bool(found) and _seconds(found),
+    "yardstick": _readings,
+    "put_aside": lambda found: isinstance(found, list) and all(map(_readings, found)),
+    "nominal": lambda found: found is None or _readings([found]),
+    "noise": lambda found: found is None or is_number(found),
+    "started_at": lambda found: is_number(found) and 0 <= found < 4102444800,
+    "core_latencies": lambda found: isinstance(found, list) and all(map(_nanoseconds, found)),
+    "number": lambda found: type(found) is int and found >= 1,
+    "ensemble": _ensemble,
+    "device_readings": _columns,
+    "notes": lambda found: isinstance(found, Mapping),
+    **dict.fromkeys(("readings", "spent"), _figures),
+}
+"""Checks by name of a field: whether a value can be right."""

@@ -1,0 +1,170 @@
+"""DeepBench's README tables come out of the results again, of the day when they were printed."""
+
+import json
+import math
+from datetime import date
+from itertools import pairwise
+from pathlib import Path
+
+import example_points as points_of_tests
+import pytest
+from click.testing import CliRunner
+
+from deepbench_ops.analysis import fastest_machines, points
+from deepbench_ops.commands import fastest as command
+from deepbench_ops.problems import load
+from deepbench_ops.problems.selections import select
+from deepbench_ops.releases import release_table
+
+RESULTS = Path(__file__).resolve().parents[2] / "results"
+DAY = date(2017, 7, 14)
+
+# As printed in DeepBench's README at revision 106e5236: ms, 10^12 FLOP/s, processor.
+README = [
+    ("float32", "training", "m1760_n128_k1760_NN", 0.10, 7.93, "nvidia-gtx-1080-ti"),
+    ("float32", "training", "m2560_n64_k2560_NN", 0.16, 5.31, "nvidia-p100"),
+    ("float32", "training", "m3072_n128_k1024_TN", 0.13, 6.01, "nvidia-titan-x-pascal"),
+    (
+        *("float32", "training", "w700_h161_c1_n32_k32_r5_s20_pad0_0_stride2_2"),
+        *(2.46, 6.74, "nvidia-titan-xp"),  # printed 2.64; the workbook's passes add up to 2.464
+    ),
+    (
+        *("float32", "training", "w224_h224_c3_n16_k64_r3_s3_pad1_1_stride1_1"),
+        *(2.40, 4.26, "nvidia-p100"),
+    ),
+    ("float16", "training", "m1760_n128_k1760_NN", 0.23, 3.42, "nvidia-p100"),
+    ("float16", "training", "m7680_n64_k2560_NN", 0.61, 4.15, "nvidia-p100"),
+    ("float16", "training", "m2560_n64_k2560_NN", 0.33, 2.57, "nvidia-p100"),
+    ("int8", "inference_server", "m5124_n700_k2048_NN", 0.46, 31.94, "nvidia-gtx-1080-ti"),
+    ("int8", "inference_server", "m35_n700_k2048_NN", 0.05, 2.09, "nvidia-gtx-1080-ti"),
+    ("int8", "inference_server", "m3072_n3000_k1024_NN", 0.49, 38.36, "nvidia-titan-xp"),
+    ("int8", "inference_server", "m512_n6000_k2816_NN", 0.43, 40.71, "nvidia-titan-xp"),
+    ("float32", "inference_server", "lstm_h1536_n4_t50", 6.93, 0.55, "nvidia-titan-xp"),
+    ("float32", "inference_server", "lstm_h256_n4_t150", 1.63, 0.19, "nvidia-gtx-1080-ti"),
+    ("float32", "inference_server", "gru_h2816_n1_t1500", 350.62, 0.20, "nvidia-titan-xp"),
+    ("float32", "inference_server", "gru_h2560_n2_t375", 75.02, 0.39, "nvidia-titan-xp"),
+    ("int8", "inference_device", "m5124_n700_k2048_NN", 212.84, 0.07, "apple-iphone-7"),
+    ("int8", "inference_device", "m3072_n1500_k1024_NN", 136.63, 0.07, "apple-iphone-7"),
+    (
+        *("float32", "inference_device", "w7_h7_c512_n1_k2048_r1_s1_pad0_0_stride1_1"),
+        *(735.28, 0.0, "raspberry-pi-3"),
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def published():
+    """All published times in results/."""
+    releases = {release.hash: release for release in release_table.load()}
+    machines = [name for name in points.machines(RESULTS) if not name.startswith("epyc")]
+    return [point for machine in machines for point in points.load(RESULTS, machine, releases)]
+
+
+@pytest.mark.parametrize(
+    ("precision", "published_set", "problem", "ms", "rate", "machine"),
+    README,
+    ids=[f"{row[0]}-{row[1]}-{row[2]}" for row in README],
+)
+def test_the_readme_of_2017(published, precision, published_set, problem, ms, rate, machine):
+    """The fastest processor, its time and its FLOPS, to the digits that were printed."""
+    found = fastest_machines.records(published, select("headline"), [precision], DAY)
+    [record] = [r for r in found if (r.set, r.problem_id) == (published_set, problem)]
+    assert machine == record.machine
+    assert ms == pytest.approx(record.seconds * 1e3, abs=0.0051)
+    assert rate == pytest.approx(record.rate / 1e12, abs=0.0051)
+
+
+def test_later_workbooks_differ(published):
+    """The 0.07 ms of the V100 in 2017 are 0.03 in 2019: each record with its day."""
+    [line] = [
+        line
+        for line in fastest_machines.history(published, select("headline", "gemm"), ["float16"])
+        if line[0].problem_id == "m1760_n128_k1760_NN"
+    ]
+    held = {(r.machine, r.day.isoformat()): r.seconds for r in line}
+    assert held["nvidia-v100", "2017-11-16"] == 7.4e-05
+    assert held["nvidia-v100", "2019-10-07"] == 3.1e-05
+    assert [r.day for r in line] == sorted(r.day for r in line)
+
+
+def test_only_faster_times_are_records():
+    """A slower time that takes the place of its machine's former one is none."""
+    one = points_of_tests.point(set="training", problem_id="m1760_n128_k1760_NN")
+    taken = [
+        one._replace(seconds=seconds, release=release)
+        for seconds, release in zip(
+            (0.1, 0.107, 0.09, 0.09), release_table.measurable(), strict=False
+        )
+    ]
+    (line,) = fastest_machines.history(taken, select("headline", "gemm"), [one.precision])
+    assert [0.1, 0.09] == [record.seconds for record in line]
+
+
+def test_the_history_ends_on_the_day_that_was_asked_for(published):
+    """Later records are not in it."""
+    members = select("headline", "gemm")
+    whole = fastest_machines.history(published, members, ["float32"])
+    until = fastest_machines.history(published, members, ["float32"], DAY)
+    expected = [[record for record in line if record.day <= DAY] for line in whole]
+    assert [line for line in expected if line] == until
+    assert until != whole
+
+
+@pytest.mark.parametrize("family", ["gemm", "conv", "rnn"])
+def test_records_fall(published, family):
+    """As long as they are totals of as many passes."""
+    for line in fastest_machines.history(published, select("headline", family), ["float32"]):
+        for former, record in pairwise(line):
+            assert record.passes > former.passes or record.seconds < former.seconds
+
+
+def test_the_command_prints_a_day(published):
+    """As JSON, with the day of each record no later than asked for."""
+    arguments = ["--results", str(RESULTS), "--as-of", "2017-07-14", "--format", "json"]
+    done = CliRunner().invoke(command.fastest, [*arguments, "--precision", "int8"])
+    assert done.exit_code == 0, done.output
+    assert all(row["day"] <= "2017-07-14" for row in json.loads(done.output))
+
+
+def test_several_precisions_are_one_contest(published):
+    """The last README's table is of FP32 and mixed precision together: 0.07 ms on a V100 in
+    mixed precision as of 2018-04-03, which its 16-bit sheet has; the precision is printed."""
+    arguments = ["--results", str(RESULTS), "--as-of", "2018-04-03", "--family", "gemm"]
+    asked = ["float32", "float32_mixed", "float16"]
+    several = [text for name in asked for text in ("--precision", name)]
+    done = CliRunner().invoke(command.fastest, [*arguments, *several])
+    assert done.exit_code == 0, done.output
+    rows = {line.split()[2]: line.split()[3:] for line in done.output.splitlines()[2:]}
+    expected = ["0.074", "10.7", "float16", "nvidia-v100", "published-2017.11.29"]
+    assert expected == rows["m1760_n128_k1760_NN"]
+    assert "float32_mixed" == rows["m5124_n9124_k2560_TN"][2]
+    found = {
+        names: {
+            r.problem_id: r.seconds
+            for r in fastest_machines.records(published, members, names, DAY)
+        }
+        for members in [select("headline", "gemm")]
+        for names in [("float32",), ("float16",), ("float32", "float16")]
+    }
+    both = found["float32", "float16"]
+    assert both == {
+        id: min(found[name,].get(id, math.inf) for name in ("float32", "float16")) for id in both
+    }
+
+
+def test_passes_at_two_precisions_are_no_total():
+    """A total is of the passes at one of them, whichever is the newest of each pass."""
+    layer = load("rnn", "training")[0]
+    both = [
+        points_of_tests.point(
+            problem_id=layer.id, family="rnn", operation=operation, precision=precision
+        )
+        for operation, precision in (
+            ("forward", "float32"),
+            ("backward_data", "float32"),
+            ("forward", "float16"),
+        )
+    ]
+    members = [each for each in select("training", "rnn") if each.problem.id == layer.id]
+    [record] = fastest_machines.records(both, members, ["float32", "float16"])
+    assert ("float32", 2.0) == (record.precision, record.seconds)

@@ -1,0 +1,143 @@
+"""Endings of commands: one line and a status for every error, and no traceback."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from command import COMMAND, deepbench
+
+from deepbench_ops.asv_adapter import configuration_check
+
+pytest.importorskip("click", reason="the command needs the `track` extra")
+pytest.importorskip("asv", reason="results are read by asv")
+
+MACHINE = "epyc-9005-2core"
+
+
+def test_a_package_that_is_missing_is_one_line(monkeypatch):
+    """As after an update of this project without its new dependencies."""
+    monkeypatch.setitem(sys.modules, "jsonschema", None)
+    configuration_check._validator.cache_clear()
+    status, _, err = deepbench("config")
+    assert (2, 1) == (status, err.count("\n"))
+    assert err.startswith("deepbench: error: jsonschema is missing here")
+    assert "pip install 'asv_bench_deepbench[track,tables]'" in err
+
+
+def test_a_missing_module_of_this_project_is_no_missing_package(monkeypatch):
+    """It is a fault of ours, whose traceback is wanted."""
+    monkeypatch.setitem(sys.modules, "deepbench_ops.commands.config", None)
+    with pytest.raises(ModuleNotFoundError, match="deepbench_ops"):
+        deepbench("config")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("release list --framework foo", "unknown framework 'foo'"),
+        ("release clean numpy-1.23.4", "no environment of numpy-1.23.4"),
+        ("release add numpy==9.9 --source nowhere", "nowhere: no such folder"),
+        (
+            "compare numpy-1.26.4 numpy-2.2.6",
+            "numpy-1.26.4 is a release and not a machine: write @",
+        ),
+        ("compare numpy-1.26.4", "write @numpy-1.26.4"),
+        (f"compare {MACHINE}@numpy-9.9 raspberry-pi-3", "unknown release of"),
+        (
+            "compare raspberry-pi-3 raspberry-pi-3",
+            "would be compared with itself: name another machine or @RELEASE",
+        ),
+        ("fastest --family foo", "unknown family 'foo'"),
+        ("export --machine vm", "--format is missing: choose one of xlsx, csv, json, parquet"),
+        (f"export a.foo --machine {MACHINE}", "--format is missing, and a.foo ends in none"),
+        ("problems --published-only --family conv", "no problem meets all of these conditions"),
+        ("problems --format xml", "(deepbench problems --help lists what it takes)"),
+        ("foo", "No such command 'foo'"),
+    ],
+)
+def test_wrong_input_is_one_line_and_status_2(arguments, said):
+    status, out, err = deepbench(*arguments.split())
+    assert (2, "", 1) == (status, out, err.count("\n"))
+    assert said in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("fastest --as-of 1999-01-01", "no machine in results has a result that was out on 1999"),
+        ("fastest --precision int8 --family all_reduce", "headline, all_reduce, int8"),
+        ("fastest --results nowhere", "nowhere holds no results of any machine"),
+        (f"frameworks --machine {MACHINE} --family rnn --precision int8", "with two frameworks"),
+        ("frameworks --results nowhere", "nowhere holds no results of any machine"),
+        (f"overhead --machine {MACHINE}", "measure them with asv run"),
+        (f"compare {MACHINE}@numpy raspberry-pi-3", "no kernel in common"),
+        (f"compare {MACHINE}@numpy-1.23.5 raspberry-pi-3", "asv run numpy-1.23.5 measures it"),
+        ("verdict --machine raspberry-pi-3", "no kernel has enough releases for a verdict"),
+        ("verdict --all-machines --results nowhere", "no machine has results there"),
+        ("unsteady numpy-2.4.6 --results nowhere", "nowhere holds no results"),
+        ("unsteady numpy-2.4.6 --machine raspberry-pi-3", "no measurements"),
+    ],
+)
+def test_a_question_without_an_answer_is_one_line_and_status_3(arguments, said):
+    status, out, err = deepbench(*arguments.split())
+    assert (3, "", 1) == (status, out, err.count("\n"))
+    assert said in err
+
+
+@pytest.mark.parametrize("arguments", [("problems",), ("check", "--family", "gemm")])
+def test_a_reader_that_leaves_early_ends_it(arguments):
+    """As with head: no traceback, and the status of a closed pipe."""
+    process = subprocess.Popen(
+        [*COMMAND, *arguments, "--format", "csv"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    process.stdout.readline()
+    process.stdout.close()
+    assert "" == process.stderr.read()
+    assert process.wait(60) in (0, 141)  # 0 where all of it fitted the pipe
+
+
+def heard() -> None:
+    """Let a process hear Ctrl-C, which a shell's background jobs ignore."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def test_ctrl_c_is_one_line_and_status_130():
+    """The signal reaches the whole group, as from a terminal."""
+    process = subprocess.Popen(
+        [*COMMAND, "check", "--format", "csv"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=heard,
+    )
+    process.stdout.readline()
+    time.sleep(1)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert (130, "deepbench: interrupted") == (process.returncode, err.strip())
+
+
+@pytest.mark.parametrize(
+    ("number", "name", "line"),
+    [
+        (errno.EACCES, "a.csv", "Permission denied: a.csv: allow it, or name another place"),
+        (errno.EROFS, "a.csv", "Read-only file system: a.csv: allow it, or name another place"),
+        (errno.ENOENT, "a.xlsx", "No such file or directory: a.xlsx: name one that exists"),
+        (errno.ENOSPC, "a.csv", "No space left on device: a.csv: make room there"),
+        (errno.EIO, "a.csv", "Input/output error: a.csv"),
+    ],
+)
+def test_an_error_of_the_system_names_the_file_and_the_mend(monkeypatch, number, name, line):
+    def failing(path):
+        raise OSError(number, os.strerror(number), name)
+
+    monkeypatch.setattr("deepbench_ops.commands.config.load", failing)
+    assert (2, "", f"deepbench: error: {line}\n") == deepbench("config")

@@ -1,0 +1,212 @@
+"""Submissions are signed by SSH keys, and who signed is kept with the results."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from command import deepbench
+
+from deepbench_ops.exchange import submission_provenance, submission_signature
+from deepbench_ops.exchange.submission_signature import Signer
+
+RESULTS = Path(__file__).resolve().parents[2] / "results"
+MACHINE = "apple-iphone-7"
+NAME = "lab@vendor.example"
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("ssh-keygen") is None,
+    reason="signatures need ssh-keygen, which comes with OpenSSH",
+)
+
+
+def made_key(folder: Path, name: str) -> Path:
+    """A new key without a passphrase."""
+    path = folder / name
+    subprocess.run(
+        ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", str(path)], check=True
+    )
+    return path
+
+
+def allowed(folder: Path, key: Path, options: str = "") -> Path:
+    """A file of allowed signers that names one key."""
+    public = key.with_suffix(".pub").read_text()
+    path = folder / "signers"
+    path.write_text(f"{NAME} {options}{public}")
+    return path
+
+
+@pytest.fixture
+def sent(tmp_path):
+    """A signed submission of a published machine, and its key."""
+    shutil.copytree(RESULTS / MACHINE, tmp_path / "here" / MACHINE)
+    key, path = made_key(tmp_path, "key"), tmp_path / "sent.json"
+    own = ("--machine", MACHINE, "--results", str(tmp_path / "here"))
+    status, out, err = deepbench("submit", str(path), *own, "--sign", str(key))
+    assert (0, "") == (status, err)
+    assert f"signature: {path}.sig" in out
+    return path, key
+
+
+def take_in(path: Path, *options: str) -> tuple[int, str, str]:
+    """Import a submission into a results folder next to it."""
+    return deepbench("import", str(path), "--results", str(path.parent / "there"), *options)
+
+
+def origins(path: Path) -> list[submission_provenance.SubmissionOrigin]:
+    """The stored facts about the submissions of the machine."""
+    return submission_provenance.read(path.parent / "there" / MACHINE)
+
+
+def test_an_allowed_signer_is_named(sent, tmp_path):
+    """The name is kept with the results, with the key's fingerprint and the releases."""
+    path, key = sent
+    status, out, err = take_in(path, "--signed", "--allowed-signers", str(allowed(tmp_path, key)))
+    assert (0, "") == (status, err)
+    assert f"signed by {NAME}" in out
+    (origin,) = origins(path)
+    assert (NAME, True) == (origin.signer, origin.key.startswith("SHA256:"))
+    assert json.loads(path.read_text())["digest"] == origin.digest
+    assert origin.releases
+    assert f"signed by {NAME}" == submission_provenance.in_words([origin])
+
+
+def test_signers_are_looked_up_in_the_results_folder(sent, tmp_path):
+    """A folder of results brings its own list."""
+    path, key = sent
+    (tmp_path / "there").mkdir()
+    allowed(tmp_path, key).rename(tmp_path / "there" / "allowed_signers")
+    assert f"signed by {NAME}" in take_in(path)[1]
+
+
+def test_an_unknown_key_is_taken_in_and_marked(sent):
+    """The signature is that of the file; who it is, no one knows."""
+    path, _ = sent
+    status, out, _ = take_in(path)
+    assert 0 == status
+    assert "signed by the unknown key SHA256:" in out
+    assert origins(path)[0].signer is None
+
+
+def test_no_signature_is_taken_in_and_marked(sent):
+    """Without a signature there is neither name nor key."""
+    path, _ = sent
+    submission_signature.path_of(path).unlink()
+    status, out, _ = take_in(path)
+    assert 0 == status
+    assert "not signed" in out
+    assert "not signed" == submission_provenance.in_words(origins(path))
+
+
+def test_a_later_signature_replaces_none(sent, tmp_path):
+    """The same submission, unsigned, unknown and known: the best is kept, in any order."""
+    path, key = sent
+    known = allowed(tmp_path, key)
+    stored = submission_signature.path_of(path).read_bytes()
+    submission_signature.path_of(path).unlink()
+    take_in(path)
+    submission_signature.path_of(path).write_bytes(stored)
+    take_in(path)
+    assert (None, True) == (origins(path)[0].signer, bool(origins(path)[0].key))
+    take_in(path, "--allowed-signers", str(known))
+    take_in(path)
+    assert [NAME] == [each.signer for each in origins(path)]
+
+
+def resealed(path: Path) -> None:
+    """Change the whitespace of a submission, which its own digest does not cover."""
+    path.write_text(path.read_text() + "\n")
+
+
+def other_signature(path: Path) -> None:
+    """Put the signature of another file in place."""
+    other = path.with_name("other.json")
+    other.write_text("{}")
+    submission_signature.sign(other, path.with_name("key")).replace(
+        submission_signature.path_of(path)
+    )
+
+
+def torn(path: Path) -> None:
+    """Cut the signature in half."""
+    text = submission_signature.path_of(path).read_text()
+    submission_signature.path_of(path).write_text(text[: len(text) // 2])
+
+
+@pytest.mark.parametrize("damage", [resealed, other_signature, torn])
+def test_a_wrong_signature_is_refused(sent, tmp_path, damage):
+    """One line names both files, and nothing is taken in."""
+    path, key = sent
+    damage(path)
+    status, out, err = take_in(path, "--allowed-signers", str(allowed(tmp_path, key)))
+    assert (2, "") == (status, out)
+    assert f"{path}.sig is no signature of {path}" in err
+    assert 1 == err.count("\n")
+    assert [] == list((tmp_path / "there").rglob("*.json"))
+
+
+@pytest.mark.parametrize("options", ['valid-before="20200101" ', 'namespaces="git" '])
+def test_options_of_a_signer_count(sent, tmp_path, options):
+    """A key that has expired, or may sign other things alone, is not that of an allowed signer."""
+    path, key = sent
+    known = str(allowed(tmp_path, key, options))
+    status, out, err = take_in(path, "--allowed-signers", known, "--signed")
+    assert (2, "", 1) == (status, out, err.count("\n"))
+    assert NAME not in take_in(path)[1]
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_only_allowed_signers_where_a_signature_is_demanded(sent, signed):
+    """Neither none nor that of an unknown key is enough."""
+    path, _ = sent
+    if not signed:
+        submission_signature.path_of(path).unlink()
+    status, _, err = take_in(path, "--signed")
+    assert (2, 1) == (status, err.count("\n"))
+    assert ("unknown key" if signed else "not signed") in err
+
+
+def test_a_signature_for_something_else_is_refused(sent):
+    """A key signs commits too: such a signature is not one of a submission."""
+    path, key = sent
+    with path.open("rb") as content:
+        done = subprocess.run(
+            ["ssh-keygen", "-Y", "sign", "-f", str(key), "-n", "git"],
+            stdin=content,
+            capture_output=True,
+            check=True,
+        )
+    submission_signature.path_of(path).write_bytes(done.stdout)
+    status, _, err = take_in(path)
+    assert 2 == status
+    assert "is no signature of" in err
+
+
+def test_a_missing_key_is_one_line(sent, tmp_path):
+    """The submission stays, and the reason is ssh-keygen's."""
+    path, _ = sent
+    own = ("--machine", MACHINE, "--results", str(tmp_path / "here"))
+    status, _, err = deepbench("submit", str(path), *own, "--sign", str(tmp_path / "none"))
+    assert (2, 1) == (status, err.count("\n"))
+    assert "could not be signed" in err
+
+
+def test_signatures_without_openssh_are_one_line(sent, tmp_path, monkeypatch):
+    """The line says what to install."""
+    path, _ = sent
+    monkeypatch.setenv("PATH", str(tmp_path))
+    status, _, err = take_in(path)
+    assert (2, 1) == (status, err.count("\n"))
+    assert "OpenSSH" in err
+
+
+def test_damaged_lines_of_submissions_are_left_out(tmp_path):
+    """They say nothing, and the next note keeps the others."""
+    (tmp_path / submission_provenance.FILE).write_text(
+        '{"digest": 1}\nnot json\n{"digest": "a", "key": ""'
+    )
+    assert [] == submission_provenance.read(tmp_path)
+    submission_provenance.note(tmp_path, "b", Signer("x", "SHA256:y"), ["numpy-2.4.6"])
+    assert ["b"] == [each.digest for each in submission_provenance.read(tmp_path)]

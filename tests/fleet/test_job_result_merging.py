@@ -1,0 +1,164 @@
+"""Times of jobs in the results of the project: alike in any order, and however often."""
+
+import itertools
+import json
+from datetime import date
+from pathlib import Path
+
+import fleet_project
+import full_disk
+import pytest
+
+from deepbench_ops.asv_adapter import machine_entry
+from deepbench_ops.exchange import submission
+from deepbench_ops.fleet import job_folder, job_result_merging
+from deepbench_ops.fleet.job_folder import JobFolder, Outcome
+from deepbench_ops.releases.release_table import Release
+from deepbench_ops.storage import facts_digest
+
+RELEASE = Release("numpy", fleet_project.RELEASE.partition("-")[2], date(2024, 3, 1))
+SIZES = (16, 32, 64)
+FACTS = {"python": "3.11.7", "node": "n1"}
+
+
+def point(size: int) -> dict:
+    """A time of a product."""
+    key = [f"'m1760_n{size}_k1760_NN'", "'float32'"]
+    name = "gemm.Training.kernel_forward"
+    return {"benchmark": name, "params": key, "seconds": size / 1e4, "samples": [size / 1e4] * 3}
+
+
+def measured(size: int) -> dict:
+    """The record of that time."""
+    return {
+        "benchmark": point(size)["benchmark"],
+        "params": [text.strip("'") for text in point(size)["params"]],
+        "release": RELEASE.name,
+        "started_at": float(size),
+        "number": 1,
+        "seconds": point(size)["samples"],
+        "yardstick": [],
+        "fingerprint": facts_digest.digest(FACTS),
+    }
+
+
+def fill(folder: JobFolder, sizes: tuple[int, ...]) -> None:
+    """Put times and records into the results of a job, as measuring does."""
+    fleet_project.describe(folder.results, folder.job.machine)
+    machine = folder.results / folder.job.machine
+    content = {
+        "format": submission.FORMAT,
+        "version": submission.VERSION,
+        "machine": machine_entry.of_results(folder.results, folder.job.machine),
+        "profile": json.loads((machine / "machine.profile").read_text()),
+        "results": [
+            {
+                "framework": RELEASE.framework,
+                "release": RELEASE.version,
+                "date": RELEASE.date.isoformat(),
+                "environment": "release-py3-DEEPBENCH_CACHEwarm-DEEPBENCH_DEVICEcpu",
+                "variables": {"DEEPBENCH_DEVICE": "cpu", "DEEPBENCH_CACHE": "warm"},
+                "libraries": {},
+                "points": [point(size) for size in sizes],
+                "conditions": {facts_digest.digest(FACTS): FACTS},
+                "measurements": [measured(size) for size in sizes],
+            }
+        ],
+    }
+    sent = {**content, "digest": submission._digest(content)}
+    known = {RELEASE.hash: RELEASE}
+    (checked,) = submission.checked_all(folder.results, {folder.path: sent}, known).values()
+    submission.store(folder.results, checked, len)
+    folder.end(Outcome(True, "n1", 1.0))
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project with three measured jobs, and the function that makes more such projects."""
+
+    def made(name: str) -> tuple[Path, list[JobFolder]]:
+        root = tmp_path / name
+        root.mkdir()
+        path = fleet_project.make(root)
+        plan = fleet_project.plan(*(fleet_project.job(n) for n in (1, 2, 3)))
+        folders = list(job_folder.folders(plan, path))
+        for folder, size in zip(folders, SIZES, strict=True):
+            fill(folder, tuple(sorted({size, SIZES[0]})))
+        return root / "results", folders
+
+    return made
+
+
+def content(results: Path) -> dict[str, bytes]:
+    """The files of a folder of results."""
+    return {
+        str(path.relative_to(results)): path.read_bytes()
+        for path in sorted(results.rglob("*"))
+        if path.is_file() and not path.name.startswith(".deepbench")
+    }
+
+
+def test_jobs_are_merged_alike_in_any_order(project):
+    """Each time is there once, with its record."""
+    found = []
+    for number, order in enumerate(itertools.permutations(range(3))):
+        results, folders = project(str(number))
+        for place in order:
+            assert 1 == job_result_merging.collect(results, [folders[place]], print)
+        found.append(content(results))
+    assert all(found[0] == each for each in found)
+    (path,) = [
+        name
+        for name in found[0]
+        if name.endswith("release-py3-DEEPBENCH_CACHEwarm-DEEPBENCH_DEVICEcpu.json")
+    ]
+    assert SIZES == tuple(
+        int(text.split("_n")[1].split("_")[0]) for text in _problems(json.loads(found[0][path]))
+    )
+
+
+def _problems(stored: dict) -> list[str]:
+    (row,) = stored["results"].values()
+    return sorted(row[stored["result_columns"].index("params")][0])
+
+
+def test_a_job_is_merged_once_and_twice_alike(project):
+    """Also where the note that it is merged was lost."""
+    results, folders = project("one")
+    assert 3 == job_result_merging.collect(results, folders, print)
+    before = content(results)
+    assert 0 == job_result_merging.collect(results, folders, print)
+    for folder in folders:
+        (folder.path / job_folder.COLLECTED).unlink()
+    assert 3 == job_result_merging.collect(results, folders, print)
+    assert before == content(results)
+
+
+def test_a_job_that_is_not_measured_is_not_merged(project):
+    """Nor one that failed."""
+    results, folders = project("one")
+    folders[0].end(Outcome(False, "n1", 1.0, "why"))
+    (folders[1].path / job_folder.OUTCOME).unlink()
+    assert 1 == job_result_merging.collect(results, folders, print)
+
+
+def test_a_job_that_is_refused_costs_no_other(project):
+    """Its line says why; it is tried again the next time."""
+    results, folders = project("one")
+    fleet_project.describe(folders[0].results, fleet_project.MACHINE, cpu="another")
+    said: list[str] = []
+    assert 1 <= job_result_merging.collect(results, folders, said.append) <= 2
+    assert f"{folders[0].name}: its times are not taken into {results}: " in said[0]
+    assert not folders[0].collected
+
+
+def test_a_full_disk_is_an_error_and_nothing_is_lost(project):
+    """After there is room the times are merged."""
+    results, folders = project("one")
+    with full_disk.mounted(results):
+        full_disk.fill(results / "filler")
+        with pytest.raises(OSError, match="No space left"):
+            job_result_merging.collect(results, folders, print)
+        assert not any(folder.collected for folder in folders)
+        (results / "filler").unlink()
+        assert 3 == job_result_merging.collect(results, folders, print)

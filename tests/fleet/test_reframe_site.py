@@ -1,0 +1,151 @@
+"""Sites as ReFrame's configuration has them, and what is wrong with one in a line."""
+
+import json
+
+import command
+import fleet_project
+import pytest
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.fleet import reframe_site
+from deepbench_ops.fleet.reframe_site import Partition
+
+CONFIGURATION = {
+    "systems": [
+        {
+            "name": "lab",
+            "hostnames": [".*"],
+            "partitions": [
+                {"name": "cpu", "scheduler": "slurm", "launcher": "srun", "environs": ["builtin"]},
+                {
+                    "name": "gpu",
+                    "scheduler": "local",
+                    "launcher": "local",
+                    "environs": ["builtin"],
+                    "extras": {"deepbench_machine": "vendor-card"},
+                },
+            ],
+        }
+    ],
+    "environments": [{"name": "builtin"}],
+}
+
+
+@pytest.fixture
+def config(tmp_path):
+    """The path of a configuration with two partitions."""
+    path = tmp_path / "site.py"
+    path.write_text(f"site_configuration = {CONFIGURATION!r}\n")
+    return path
+
+
+@pytest.fixture
+def reframe():
+    """Skips where ReFrame is not installed."""
+    pytest.importorskip("reframe", reason="the extra fleet is not installed")
+
+
+def test_a_partition_is_a_machine_type(config, reframe):
+    """Of its own name, or of the extra's."""
+    found = reframe_site.read("lab", str(config))
+    expected = (
+        Partition("lab:cpu", "cpu", "slurm"),
+        Partition("lab:gpu", "vendor-card", "local"),
+    )
+    assert expected == found.partitions
+    assert ("cpu", "vendor-card") == found.machines
+
+
+def test_an_unknown_machine_type_is_named_with_the_known_ones(config, reframe):
+    """In one line."""
+    with pytest.raises(DeepbenchError, match="machine type of lab 'gpus'; known: cpu, vendor-card"):
+        reframe_site.read("lab", str(config)).partition_of("gpus")
+
+
+@pytest.mark.parametrize("text", ["", "site_configuration = {", "site_configuration = {'a': 1}"])
+def test_a_configuration_that_reframe_refuses_is_one_line(config, reframe, text):
+    """With its reason."""
+    config.write_text(text)
+    with pytest.raises(DeepbenchError) as refused:
+        reframe_site.read("lab", str(config))
+    assert str(refused.value).startswith(f"{config}: ")
+    assert 1 == len(str(refused.value).splitlines())
+
+
+def test_an_unknown_system_is_one_line(config, reframe):
+    """With ReFrame's reason."""
+    with pytest.raises(DeepbenchError, match="other"):
+        reframe_site.read("other", str(config))
+
+
+def test_a_host_without_the_scheduler_is_refused(monkeypatch):
+    """With the command that it lacks; partitions without a scheduler need none."""
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    found = reframe_site.Site(
+        "lab", "", (Partition("lab:cpu", "cpu", "slurm"), *reframe_site.here("own").partitions)
+    )
+    found.demand_schedulers(["own"])
+    with pytest.raises(DeepbenchError, match="lab:cpu is scheduled by slurm, and this host has no"):
+        found.demand_schedulers(["own", "cpu"])
+
+
+def test_without_reframe_the_extra_is_named(monkeypatch):
+    """In one line."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(DeepbenchError, match=r"pip install 'asv_bench_deepbench\[fleet\]'"):
+        reframe_site.command()
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project folder, the current one."""
+    fleet_project.make(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_a_plan_is_made_and_shown(project):
+    """As a table and as JSON, with node hours."""
+    asked = ("--machine-types", "here", "--framework", "numpy", "--family", "topk")
+    status, said, notes = command.deepbench("fleet", "plan", *asked)
+    assert 0 == status, notes
+    assert "node hours" in said
+    assert "fleet/plan.json: 1 job, about 0.0 node hours; deepbench fleet run measures" in notes
+    status, said, _ = command.deepbench("fleet", "plan", *asked, "--format", "json")
+    (job,) = json.loads(said)["jobs"]
+    assert ("here", ["topk"], 2) == (job["machine"], job["families"], job["points"])
+
+
+def test_a_plan_does_not_take_the_place_of_one_that_has_jobs(project):
+    """Their folders would belong to no plan."""
+    (project / "fleet" / "jobs").mkdir(parents=True)
+    status, _, said = command.deepbench("fleet", "plan", "--machine-types", "here")
+    assert 2 == status
+    assert "holds the jobs of an earlier plan: name a plan in another folder" in said
+
+
+def test_a_partition_that_the_site_lacks_is_refused(project, config, reframe):
+    """When the plan is made."""
+    asked = ("--system", "lab", "--config", str(config), "--machine-types", "cpu,big")
+    status, _, said = command.deepbench("fleet", "plan", *asked)
+    assert 2 == status
+    assert "unknown machine type of lab 'big'; known: cpu, vendor-card" in said
+
+
+def test_a_run_without_the_scheduler_is_refused(project, config, reframe, monkeypatch):
+    """Before anything is submitted."""
+    asked = ("--system", "lab", "--config", str(config), "--machine-types", "cpu")
+    assert 0 == command.deepbench("fleet", "plan", *asked, "--family", "topk")[0]
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    status, _, said = command.deepbench("fleet", "run")
+    assert 2 == status
+    assert "lab:cpu is scheduled by slurm, and this host has no sbatch" in said
+
+
+def test_a_run_without_a_plan_names_the_command_that_makes_one(project):
+    """In one line."""
+    for subcommand in ("run", "status", "nodes"):
+        status, _, said = command.deepbench("fleet", subcommand)
+        assert 2 == status
+        assert "fleet/plan.json: no such plan: make it again with deepbench fleet plan" in said

@@ -1,0 +1,87 @@
+"""The profile of a machine: what is stored comes back, and broken files are refused."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.machine import machine_profile
+from deepbench_ops.machine.machine_profile import Figure, Profile
+
+pytest.importorskip("asv", reason="machine entries are asv's: the `track` extra")
+
+from asv.results import iter_results
+
+text = st.text(max_size=20)
+value = st.none() | st.floats(min_value=0, exclude_min=True, allow_infinity=False)
+figures = st.dictionaries(text, st.builds(Figure, value, text, text), max_size=3)
+profiles = st.builds(
+    Profile,
+    st.just("box"),
+    text,
+    st.dictionaries(text, text, max_size=3),
+    st.dictionaries(text, figures, max_size=2),
+    figures,
+    text,
+    st.dictionaries(text, figures, max_size=2),
+)
+
+
+@given(profiles)
+def test_a_profile_reads_back(tmp_path_factory, made):
+    """The same profile is read as was written, and the text is strict JSON."""
+    results = tmp_path_factory.mktemp("results")
+    path = machine_profile.write(results, made)
+    assert made == machine_profile.read(results, "box")
+    json.loads(path.read_text(), parse_constant=lambda name: pytest.fail(name))
+
+
+def test_a_profile_is_no_result_for_asv(tmp_path):
+    """asv finds no result file in a machine's folder that holds only a profile and its entry."""
+    machine_profile.write(tmp_path, Profile("box"))
+    (tmp_path / "box" / "machine.json").write_text('{"machine": "box", "version": 1}')
+    assert [] == list(iter_results(str(tmp_path)))
+
+
+def test_a_machine_without_profile_has_none(tmp_path):
+    """No file is no profile, not an error."""
+    assert machine_profile.read(tmp_path, "box") is None
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"version": 0}', '{"version": 1}'])
+def test_a_broken_profile_is_one_line(tmp_path, content):
+    """A truncated or foreign profile raises one line with its path."""
+    path = machine_profile.path_of(tmp_path, "box")
+    path.parent.mkdir()
+    path.write_text(content)
+    with pytest.raises(DeepbenchError) as caught:
+        machine_profile.read(tmp_path, "box")
+    assert str(path) in str(caught.value)
+    assert 1 == len(str(caught.value).splitlines())
+
+
+@pytest.mark.parametrize(
+    ("described", "found"), [("26/2/1", "26/2/1"), ("", "26/2/1"), ("26/2/1", "")]
+)
+def test_the_same_or_an_unknown_processor_goes_on(described, found):
+    """Where the processor of either side is unknown there is nothing to refuse."""
+    known = Profile("box", facts={"processor": described})
+    assert machine_profile.refuse_another(known, found) is None
+    assert machine_profile.refuse_another(None, found) is None
+
+
+def test_another_processor_under_the_same_name_is_refused():
+    """Its results would be held against the peaks and readings of the one described."""
+    with pytest.raises(DeepbenchError, match=r"box has .* 26/2/1, and this one is 25/17/1: give"):
+        machine_profile.refuse_another(Profile("box", facts={"processor": "26/2/1"}), "25/17/1")
+
+
+def test_nominal_readings_belong_to_threads_and_version():
+    """They are found by thread count and only for the yardstick version that was read."""
+    kept = {"2": {"compute": Figure(0.5, "s", ""), "memory": Figure(None, "s", "")}}
+    made = Profile("box", yardstick_version="1", yardsticks=kept)
+    assert {"compute": 0.5} == made.nominal(2, "1")
+    assert {} == made.nominal(4, "1")
+    assert {} == made.nominal(2, "2")

@@ -1,0 +1,176 @@
+"""Measurement of a profile: figures kept or replaced, and doubts about a disturbed machine."""
+
+import pytest
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.machine import profile_measurement
+from deepbench_ops.machine.machine_profile import Figure, Profile
+
+
+@pytest.fixture
+def read_yardsticks(monkeypatch):
+    """The yardsticks that were read, in order; each reading is 1 s."""
+    read = []
+
+    def nominal(kind, threads, seconds):
+        read.append((kind, threads))
+        return 1.0
+
+    names = {"yardstick_library": "lib 1", "yardstick_compute": "x", "yardstick_memory": "y"}
+    monkeypatch.setattr(profile_measurement.yardstick, "nominal", nominal)
+    monkeypatch.setattr(profile_measurement.yardstick, "versions", lambda: names)
+    return read
+
+
+def old_profile(version):
+    """A profile with the compute yardstick read at two threads."""
+    kept = {"2": {"compute": Figure(0.5, "s", "measured: long ago")}}
+    return Profile("box", yardstick_version=version, yardsticks=kept)
+
+
+def test_nominal_readings_are_kept(read_yardsticks):
+    """A reading that points on the timeline rest on stays; only missing ones are taken."""
+    version = profile_measurement.yardstick.VERSION
+    found = profile_measurement.yardsticks(2, old_profile(version), renew=False)
+    assert (0.5, 1.0) == (found["2"]["compute"].value, found["2"]["memory"].value)
+    assert [("memory", 2)] * 2 == read_yardsticks
+    more = profile_measurement.yardsticks(4, old_profile(version), renew=False)
+    assert {"2", "4"} == set(more)
+
+
+@pytest.mark.parametrize(("version", "renew"), [("older", False), (None, True)])
+def test_nominal_readings_are_renewed_on_request_or_new_workloads(read_yardsticks, version, renew):
+    """Asked to renew, or when the workloads changed, every reading is taken again."""
+    old = old_profile(version or profile_measurement.yardstick.VERSION)
+    found = profile_measurement.yardsticks(2, old, renew)
+    assert [1.0, 1.0] == [found["2"][kind].value for kind in ("compute", "memory")]
+
+
+def test_a_yardstick_that_is_missing_says_why(monkeypatch):
+    """Without the yardstick's library the profile has the reason instead of a number."""
+
+    def missing(kind, threads, seconds):
+        raise DeepbenchError("needs the wheel")
+
+    monkeypatch.setattr(profile_measurement.yardstick, "nominal", missing)
+    found = profile_measurement.yardsticks(1, None, renew=False)
+    assert Figure(None, "s", "not measured: needs the wheel") == found["1"]["compute"]
+
+
+def test_a_peak_is_replaced_by_a_better_one_only(monkeypatch):
+    """A higher reading replaces a measured peak, a lower or missing one leaves it and its day.
+
+    A line reports a much lower one, and the option that takes it all the same.
+    """
+    sheet = Figure(9.0, "FLOP/s", "data sheet: vendor")
+    past = Figure(8.0, "FLOP/s", "measured: torch")
+    names = ("float32", "float16", "bfloat16", "tf32")
+    old = Profile("box", "2026-01-02", peaks={"cpu": dict.fromkeys(names, past) | {"int8": sheet,
+                                                      "tf32": sheet}})  # fmt: skip
+    none = Figure(None, "FLOP/s", "not measured: torch is missing")
+    higher, lower = (Figure(value, "FLOP/s", "measured: x") for value in (10.0, 1.0))
+    new = {"float32": higher, "int8": none, "float16": none, "bfloat16": lower, "tf32": lower}
+    lines = []
+    kept = Figure(8.0, "FLOP/s", "measured: torch, kept from 2026-01-02")
+    expected = {"float32": higher, "int8": sheet, "float16": kept, "bfloat16": kept, "tf32": lower}
+    assert expected == profile_measurement._kept(new, old, "cpu", lines.append)
+    assert ["bfloat16"] == [line.split()[0] for line in lines]
+    assert "--renew-peaks" in lines[0]
+    again = Profile("box", "2026-02-03", peaks={"cpu": expected})
+    assert kept == profile_measurement._kept(new, again, "cpu", lines.append)["float16"]
+    assert new == profile_measurement._kept(new, None, "cpu", lines.append)
+
+
+@pytest.fixture
+def simulated(monkeypatch):
+    """A machine of 268 GFLOP/s and 29 GB/s that a neighbour slows while `neighbour` says so."""
+    state = {"neighbour": iter([False] * 9), "others": ""}
+
+    def rate(quiet):
+        return quiet / 2.2 if next(state["neighbour"]) else quiet
+
+    def gemms(*_):
+        return {
+            "float32": Figure(rate(268e9), "FLOP/s", "measured: 2048^3 GEMM, numpy 2, best of 9")
+        }
+
+    def triad(*_):
+        return Figure(rate(29e9), "bytes/s", "measured: triad a = b + 3c, 3 x 128 MiB")
+
+    class Watched:
+        def found(self):
+            return state["others"]
+
+    monkeypatch.setattr(profile_measurement.peak_rates, "load_all", lambda *_: ([], []))
+    monkeypatch.setattr(profile_measurement.peak_rates, "gemm_peaks", gemms)
+    monkeypatch.setattr(profile_measurement.peak_rates, "triad", triad)
+    monkeypatch.setattr(profile_measurement, "LoadMonitor", Watched)
+    monkeypatch.setattr(profile_measurement.machine_facts, "facts", dict)
+    return state
+
+
+def measured(old=None, **renewed):
+    """The simulated machine's peak and bandwidth in 10^9 a second, and the doubts."""
+    doubts = []
+    found = profile_measurement.measure_profile(
+        "box",
+        1,
+        old,
+        profile_measurement.Renewed(**renewed),
+        profile_measurement.ignore,
+        doubts.append,
+    )
+    values = found.peaks["cpu"]["float32"].value / 1e9, found.bandwidth["cpu"].value / 1e9
+    return *map(round, values), doubts, found
+
+
+def test_a_quiet_machine_raises_no_doubts(simulated, read_yardsticks):
+    """Both passes reach the peak and the bandwidth."""
+    assert (268, 29, []) == measured()[:3]
+
+
+@pytest.mark.parametrize("when", [(True, True, False, False), (False, False, True, True)])
+def test_a_neighbour_of_one_pass_costs_nothing_and_is_named(simulated, read_yardsticks, when):
+    """The other pass has the peak; 120 and 268 GFLOP/s within seconds are no quiet machine's."""
+    simulated["neighbour"] = iter(when)
+    peak, bandwidth, doubts, _ = measured()
+    assert (268, 29) == (peak, bandwidth)
+    assert ["float32", "bytes/s"] == [line.split(":")[0] for line in doubts]
+
+
+def test_a_neighbour_that_stays_is_named(simulated, read_yardsticks):
+    """Both passes agree on half of the peak: only the processors' time shows the neighbour."""
+    simulated.update(neighbour=iter([True] * 4), others="other processes took 50%")
+    peak, _, doubts, _ = measured()
+    assert 122 == peak
+    assert any("other processes took 50%" in line for line in doubts)
+
+
+def test_a_former_peak_outlives_a_disturbed_measurement(simulated, read_yardsticks):
+    """120 instead of 268 GFLOP/s are not stored, nor is the bandwidth; asked to, they are."""
+    *_, quiet = measured()
+    simulated["neighbour"] = iter([True] * 4)
+    assert (268, 29) == measured(quiet)[:2]
+    simulated["neighbour"] = iter([True] * 4)
+    assert (122, 13) == measured(quiet, peaks=True)[:2]
+
+
+def test_a_yardstick_is_read_until_its_readings_agree():
+    """A neighbour that comes and goes: the two least of up to four agree, or there is a doubt."""
+    pauses = []
+    readings = iter([2.1, 1.0, 1.6, 1.01])
+    assert (1.0, True) == profile_measurement.agreed(lambda: next(readings), pauses.append)
+    assert 2 == len(pauses)
+    assert (1.0, False) == profile_measurement.agreed(
+        iter([4.0, 3.0, 2.0, 1.0]).__next__, pauses.append
+    )
+
+
+def test_a_nominal_reading_that_does_not_settle_is_named(monkeypatch, read_yardsticks):
+    """Every later time is a multiple of it."""
+    falling = iter(range(9, 0, -1))
+    monkeypatch.setattr(profile_measurement.yardstick, "nominal", lambda *_: next(falling))
+    monkeypatch.setattr(profile_measurement, "PAUSE_SECONDS", 0.0)
+    doubts = []
+    profile_measurement.yardsticks(1, None, False, doubts.append)
+    assert ["compute", "memory"] == [line.split()[1] for line in doubts]

@@ -1,0 +1,66 @@
+"""The name of the code that computed a kernel comes into its record."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
+from deepbench_ops.measure import kernel_process, kernel_run, record_spool
+from deepbench_ops.measure.implementation_name import LONGEST_NAME, implementation_of
+from deepbench_ops.storage import record_checks
+
+
+def test_numpy_names_its_blas() -> None:
+    """A product's record names the BLAS library and its code path, and is a valid record."""
+    task = {"family": "gemm", "problem": "m35_n700_k2048_NN", "precision": "float32"}
+    environ = {"DEEPBENCH_FRAMEWORK": "numpy", "DEEPBENCH_THREADS": "1"}
+    found = kernel_process.measured({**task, "operation": "forward"}, environ)
+    record_checks.check({**found, "fingerprint": "as a digest"})
+    assert NumpyBackend().implementation() == found["implementation"]
+
+
+def test_a_long_call_is_not_repeated_for_a_name() -> None:
+    """Where a call takes seconds its implementation is not asked for."""
+    kernel = SimpleNamespace(implementation=lambda: pytest.fail("asked"))
+    assert "" == implementation_of(kernel, 1.5)
+
+
+def test_a_name_is_one_short_line() -> None:
+    """Line breaks become spaces, and a long name is cut."""
+    assert "a b" == implementation_of(SimpleNamespace(implementation=lambda: " a\n b\n"), 0.1)
+    long = SimpleNamespace(implementation=lambda: "x" * 1000)
+    assert LONGEST_NAME == len(implementation_of(long, 0.1))
+
+
+def test_only_the_first_process_of_a_point_asks(monkeypatch, tmp_path) -> None:
+    """The others take the name from its record in the spool; another point asks again."""
+    monkeypatch.setenv(record_spool.SPOOL_VARIABLE, str(tmp_path))
+    asked = []
+    kernel = SimpleNamespace(implementation=lambda: asked.append(1) or "mkl SGEMM")
+    point = {"benchmark": "gemm.Training.kernel_forward", "params": ["m1", "float32"]}
+    for started in (1.0, 2.0):
+        identity = {**point, "release": "torch-2.13.0", "started_at": started}
+        found = kernel_run._implementation(kernel, 0.1, identity)
+        record_spool.write({**identity, "implementation": found})
+    assert ("mkl SGEMM", 1) == (found, len(asked))
+    assert {"mkl SGEMM"} == {one["implementation"] for one in record_spool.collect(tmp_path)}
+    kernel_run._implementation(kernel, 0.1, {**point, "release": "torch-2.12.0"})
+    assert 2 == len(asked)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("implementation", 3),
+        ("core_latencies", [250.0, 0.0]),
+        ("core_latencies", ["250"]),
+        ("core_latencies", 250.0),
+        ("core_latencies", [True]),
+    ],
+)
+def test_fields_that_cannot_be_right_are_refused(name: str, value: object) -> None:
+    """The optional fields have checks, and a record without them is right."""
+    entry = {"benchmark": "b", "params": [], "seconds": [1.0], "yardstick": []}
+    record_checks.check(entry)
+    with pytest.raises(record_checks.NoRecord, match=name):
+        record_checks.check({**entry, name: value})

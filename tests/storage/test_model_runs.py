@@ -1,0 +1,47 @@
+"""Files of the runs of whole models: what is added, replaced and refused."""
+
+import pytest
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.storage import model_runs
+
+RUN = {
+    "kind": "latency",
+    "model": "mmoe",
+    "batch": 8,
+    "threads": 1,
+    "precision": "float32",
+    "by": "eager",
+    "device": "cpu",
+    "release": "torch-2.13.0",
+    "median_seconds": 1.0,
+}
+
+
+def test_a_run_of_a_model_replaces_the_one_that_asked_the_same(tmp_path):
+    """A run of another batch stays."""
+    model_runs.add(tmp_path / "box", [RUN, {**RUN, "batch": 16}])
+    model_runs.add(tmp_path / "box", [{**RUN, "median_seconds": 2.0}])
+    stored = {run["batch"]: run["median_seconds"] for run in model_runs.load(tmp_path / "box")}
+    assert {8: 2.0, 16: 1.0} == stored
+
+
+def test_another_layout_or_number_of_threads_is_another_question(tmp_path):
+    """And a run from before either was recorded was in the usual layout, with torch's own."""
+    asked = {**RUN, "layout": "published", "inter_op": None}
+    others = [{**asked, "layout": "channels_last"}, {**asked, "inter_op": 1}]
+    model_runs.add(tmp_path / "box", [RUN, *others, {**asked, "median_seconds": 2.0}])
+    stored = model_runs.load(tmp_path / "box")
+    assert [2.0, 1.0, 1.0] == [run["median_seconds"] for run in stored]
+
+
+@pytest.mark.parametrize("line", ["{", '{"kind": "speed"}', '{"kind": "latency"}', "[]"])
+def test_a_broken_run_is_named_and_nothing_is_lost(tmp_path, line):
+    """Neither by reading nor by adding."""
+    path = model_runs.add(tmp_path / "box", [RUN])
+    torn = path.read_text() + line + "\n"
+    path.write_text(torn)
+    for asked in (model_runs.load, lambda folder: model_runs.add(folder, [RUN])):
+        with pytest.raises(DeepbenchError, match="line 2 is not a run of a model"):
+            asked(tmp_path / "box")
+    assert torn == path.read_text()
