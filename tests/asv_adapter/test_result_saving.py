@@ -404,7 +404,7 @@ def test_a_run_is_forgotten_once_it_is_saved(tmp_path, run):
     assert 1 == run.forgotten
 
 
-@pytest.mark.parametrize("writer", ["measurements.add", "result_files.util.write_json"])
+@pytest.mark.parametrize("writer", ["measurement_files.add", "result_files.util.write_json"])
 def test_a_save_that_fails_is_one_line_and_forgets_nothing(tmp_path, monkeypatch, run, writer):
     """It names the file, the reason and the journal, which stays."""
     record_spool.write(a_record("a", [0.5], 2e9))
