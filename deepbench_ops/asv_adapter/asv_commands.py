@@ -21,6 +21,7 @@ from asv import environment, util
 from asv import machine as asv_machine
 from asv.commands import Command
 from asv.commands.compare import Compare
+from asv.commands.find import Find
 from asv.commands.machine import Machine
 from asv.commands.setup import Setup
 from asv.config import Config
@@ -47,6 +48,9 @@ KEPT = {
     "publish": "html/ is incomplete: asv publish writes it again",
 }
 """Message for an interrupted command, by its name: the work that is kept."""
+
+UNASKED = {"rm": "give -y", "machine": "give --yes"}
+"""Options by which commands of asv do not ask, by the command's name."""
 
 Method = Callable[..., Any]
 
@@ -86,6 +90,9 @@ def _errors_as_lines(command: str) -> Iterator[None]:
     except ProcessError as error:
         said = (error.stderr or error.stdout or "").strip().splitlines()
         raise UserError(": ".join([str(error).splitlines()[0], *said[-1:]])) from None
+    except EOFError:
+        mend = UNASKED.get(command, "run it in a terminal")
+        raise UserError(f"asv {command} asks, and no one can answer here: {mend}") from None
     except OSError as error:
         what = f"{error.filename}: " if error.filename else ""
         raise UserError(f"{what}{error.strerror or error}{remedy(error)}") from None
@@ -204,18 +211,46 @@ def _listed(split: dict[str, tuple[str, str]]) -> str:
     return ", ".join(f"{key} {old!r} instead of {new!r}" for key, (old, new) in split.items())
 
 
-def demand_same_machine(conf: Config, name: str | None) -> None:
-    """Refuse to measure where asv's entry of the machine differs from that of its results.
+def demand_same_machine(
+    conf: Config, name: str | None, say: Callable[[str], object] = log.info
+) -> str:
+    """Return the name of the machine to file under, this one unless named.
 
-    asv would file results under the new values, which start new lines. Raises UserError.
+    Where asv knows no machine, this one is described, after a call of `say`: asv would ask six
+    questions, and suggest answers that change with every kernel. Raises UserError for a name
+    without an entry, and for an entry that differs from that of the machine's results: asv would
+    file results under the new values, which start new lines.
     """
-    now = machine_entry.entries().get(name or machine_entry.default_name())
-    if now and (split := machine_entry.differences(Path(conf.results_dir), now)):
+    known = machine_entry.entries()
+    if name and name not in known:
+        raise UserError(
+            f"machine {name!r} is not described yet: deepbench machine --name {name} describes and"
+            " measures it"
+        )
+    wanted = name or machine_entry.default_name()
+    if wanted not in known:
+        if known:
+            raise UserError(machine_entry.several())
+        path = machine_entry.save(machine_facts.identity(wanted))
+        say(f"described as machine {wanted} in {path}: deepbench machine measures its peaks")
+    now = machine_entry.entries()[wanted]
+    if split := machine_entry.differences(Path(conf.results_dir), now):
         raise UserError(
             f"machine {now['machine']!r} has results under {_listed(split)}, and this run's would "
             "start new lines: deepbench machine --yes --no-measure describes it again, a changed "
             "machine with --name and a new name"
         )
+    return wanted
+
+
+def describing_first(run: Method) -> Method:
+    """Wrap a command of asv that asks for the description of an unknown machine."""
+
+    def wrapped(cls: type[Command], conf: Config, *args: Any, **more: Any) -> Any:
+        demand_same_machine(conf, more.get("machine"))
+        return run(cls, conf, *args, **more)
+
+    return wrapped
 
 
 def asking_before_push(run: Method) -> Method:
@@ -312,6 +347,13 @@ PATCHES = (
         safe_machine_command,
         "`asv machine` describes a machine otherwise after each update of its system, which would "
         "split every line",
+    ),
+    Patch(
+        Find,
+        "run",
+        describing_first,
+        "`asv find` asks for the description of an unknown machine, and suggests one that changes "
+        "with every kernel",
     ),
     Patch(
         GithubPages,

@@ -32,7 +32,7 @@ from deepbench_ops.asv_adapter.asv_environment import ReleaseEnvironment
 from deepbench_ops.asv_adapter.patch import applied
 from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.machine import machine_facts, machine_profile
+from deepbench_ops.machine import machine_profile
 from deepbench_ops.measure.nominal_readings import NominalReadings
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import locks
@@ -104,10 +104,7 @@ def _configuration() -> Config:
 
 
 def _machine(conf: Config, say: Callable[[str], object]) -> dict[str, str]:
-    name = machine_entry.default_name()
-    if name not in machine_entry.entries():
-        say(f"described as machine {name}: {machine_entry.save(machine_facts.identity(name))}")
-    asv_commands.demand_same_machine(conf, name)
+    name = asv_commands.demand_same_machine(conf, None, say)
     for line in run_command.without_readings(conf, name):
         say(line)
     with applied([*asv_json_writing.PATCHES, *machine_entry.PATCHES, *result_saving.PATCHES]):

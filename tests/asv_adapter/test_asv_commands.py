@@ -388,6 +388,10 @@ def test_a_mistake_in_table_or_configuration_is_one_line(suite):
         (("run", "-E", "virtualenv:3.11", "numpy-1.0.0"), "-E virtualenv:3.11: releases have env"),
         (("check", "-E", "conda"), "-E conda: releases have environments of type 'release'"),
         (("gh-pages",), "asv gh-pages would push the branch gh-pages to origin"),
+        (
+            ("run", "--machine", "new"),
+            "machine 'new' is not described yet: deepbench machine --name",
+        ),
         (("machine", "--ram", "4"), "machine 'here' has results under ram '32 GiB' instead of '4'"),
     ],
 )
@@ -534,6 +538,41 @@ def test_asv_machine_describes_as_deepbench_does(machines):
     entry = json.loads((machines / ".asv-machine.json").read_text())["new"]
     assert "Linux" == entry["os"]
     assert entry["ram"].endswith(" GiB")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run", "--dry-run", "--bench", "track_release", "numpy-1.0.0"),
+        ("find", "numpy-1.0.0..numpy-2.0.0", "tiny.Suite.time_work"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_an_unknown_machine_is_described_without_a_question(machines, command):
+    """As `deepbench machine` does: asv would suggest an os and a ram that change."""
+    (machines / ".asv-machine.json").unlink()
+    output = asv(machines, *command)
+    known = json.loads((machines / ".asv-machine.json").read_text())
+    ((name, entry),) = [pair for pair in known.items() if pair[0] != "version"]
+    assert f"described as machine {name} in " in output
+    assert "No information stored" not in output
+    assert "Linux" == entry["os"]
+    assert entry["ram"].endswith(" GiB")
+
+
+def test_none_of_several_other_machines_is_taken_for_this_one(machines):
+    """One line says how to choose."""
+    entries = {name: {**HERE, "machine": name} for name in ("one", "two")}
+    (machines / ".asv-machine.json").write_text(json.dumps({**entries, "version": 1}))
+    output = asv(machines, "run", "--dry-run", "numpy-1.0.0", code=1)
+    assert "has 2 machines (one, two) and none with the host's name" in output
+    assert 1 == len(output.strip().splitlines())
+
+
+def test_a_question_that_no_one_can_answer_is_one_line(suite):
+    """`asv rm` asks before it removes results."""
+    output = asv(suite, "rm", "benchmark=tiny.track_setting", code=1)
+    assert "asv rm asks, and no one can answer here: give -y" in output
 
 
 def test_a_run_under_another_entry_than_the_results_is_refused(machines):
