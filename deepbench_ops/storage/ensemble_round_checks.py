@@ -1,5 +1,6 @@
 """Check of the fields of a line of a file of ensemble rounds."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -7,6 +8,9 @@ from deepbench_ops.storage.stored_time_checks import is_number, is_time
 
 KERNEL = ("family", "problem", "precision", "operation")
 """Fields that name the kernel."""
+
+RELEASE = re.compile(r"\w[\w.+!-]*")
+"""Characters of the name of a release."""
 
 NEEDED = (*KERNEL, "round", "version", "started_at", "ended_at", "anchor", "seconds", "reasons")
 
@@ -22,6 +26,8 @@ def check(entry: Any) -> None:
     for name in NEEDED:
         if name not in entry:
             raise NoRound(f"it lacks {name}")
+    if unknown := sorted(entry.keys() - FIELDS.keys()):
+        raise NoRound(f"its field {unknown[0][:40]!r} is damaged, or of a newer version")
     for name, right in FIELDS.items():
         if name in entry and not right(entry[name]):
             raise NoRound(f"its {name} is {str(entry[name])[:40]}")
@@ -90,10 +96,15 @@ def _pairs(found: Any) -> bool:
 
 
 FIELDS: dict[str, Callable[[Any], bool]] = {
-    **dict.fromkeys((*KERNEL, "round", "version", "anchor", "state"), _text),
+    **dict.fromkeys((*KERNEL, "round", "version", "state"), _text),
+    "anchor": lambda found: _text(found) and bool(RELEASE.fullmatch(found)),
     **dict.fromkeys(("started_at", "ended_at"), _instant),
     **dict.fromkeys(("reasons", "fingerprints", "implementations", "notes", "conditions"), _texts),
-    "seconds": lambda found: isinstance(found, dict) and all(map(_column, found.values())),
+    "seconds": lambda found: (
+        isinstance(found, dict)
+        and all(map(RELEASE.fullmatch, found))
+        and all(map(_column, found.values()))
+    ),
     "calls": _counts,
     "yardstick": _yardstick,
     "latencies": lambda found: isinstance(found, list) and all(map(_nanoseconds, found)),

@@ -11,7 +11,7 @@ from typing import Any
 import published_site
 import pytest
 from asv import graph as asv_graph
-from asv import step_detect
+from asv import step_detect, util
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -159,3 +159,10 @@ def test_steps_are_asvs(drawn: list) -> None:
     """With points missing anywhere, and weights that are known or not."""
     line = [(3 * at, y, weight if y is not None else None) for at, (y, weight) in enumerate(drawn)]
     assert asv_graph._compute_graph_steps(line) == asv_graphs.steps_of(line)
+
+
+def test_a_whole_number_of_more_than_64_bits_is_written(tmp_path):
+    """A damaged file can have one; orjson refuses it, and asv's own way writes it."""
+    path = tmp_path / "index.json"
+    asv_graphs.written_at_once(util.write_json)(path, {"ram": 10**30}, compact=True)
+    assert {"ram": 10**30} == json.loads(path.read_text())

@@ -99,6 +99,9 @@ def test_a_round_is_not_replaced_by_less(path):
         (lambda line: line.update(reasons={"a": 1}), "its reasons is"),
         (lambda line: line.update(calls={"a": 0}), "its calls is"),
         (lambda line: line.update(latencies=[250.0, -1.0]), "its latencies is"),
+        (lambda line: line.update(x=line.pop("yardstick")), "its field 'x' is damaged"),
+        (lambda line: line.update(anchor="=1+1"), "its anchor is =1"),
+        (lambda line: line["seconds"].update({"=1+1": line["seconds"].pop("a")}), "its seconds is"),
         (lambda line: line.update(problem="q"), "it is there already"),
     ],
 )

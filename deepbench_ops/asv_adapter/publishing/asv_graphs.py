@@ -279,7 +279,10 @@ def written_at_once(original: Any) -> Any:
             return
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(orjson.dumps(data, option=ENCODED))
+        try:
+            target.write_bytes(orjson.dumps(data, option=ENCODED))
+        except TypeError:  # a whole number of more than 64 bits
+            original(path, data, api_version, compact)
 
     return wrapped
 
