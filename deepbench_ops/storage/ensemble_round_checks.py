@@ -31,7 +31,11 @@ def check(entry: Any) -> None:
     for name, right in FIELDS.items():
         if name in entry and not right(entry[name]):
             raise NoRound(f"its {name} is {str(entry[name])[:40]}")
-    lengths = {len(column) for column in entry["seconds"].values()}
+    seconds = entry["seconds"]
+    calls = entry.get("calls") or seconds
+    if lacking := sorted(set(seconds) - set(calls)):
+        raise NoRound(f"its calls lack {lacking[0][:40]}")
+    lengths = {len(column) for column in seconds.values()}
     further = entry.get("yardstick", {})
     columns = (further.get("seconds"), further.get("nominals"), further.get("remarks"))
     lengths |= {len(each) for each in (*columns, entry.get("sweep_latencies")) if each}

@@ -102,6 +102,7 @@ def test_a_round_is_not_replaced_by_less(path):
         (lambda line: line.update(x=line.pop("yardstick")), "its field 'x' is damaged"),
         (lambda line: line.update(anchor="=1+1"), "its anchor is =1"),
         (lambda line: line["seconds"].update({"=1+1": line["seconds"].pop("a")}), "its seconds is"),
+        (lambda line: line["seconds"].update(x=line["seconds"].pop("a")), "its calls lack x"),
         (lambda line: line.update(problem="q"), "it is there already"),
     ],
 )
