@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compare what two versions of this project cost: `make dashboard`, a point, publishing, the tests.
 
-    python bench/compare_versions.py 004c5ef HEAD
+    python bench/compare_versions.py 004c5ef HEAD --folder /tmp/versions
 
 Each version is cloned into a scratch folder, with an environment, a home folder and a machine entry
 of its own. `make dashboard` runs once in each, from nothing. Then the versions take turns, in an
@@ -26,8 +26,8 @@ from tabulate import tabulate
 
 ROOT = Path(__file__).resolve().parent.parent
 RELEASE = "numpy-2.3.5"
-POINTS = "$(.venv/bin/deepbench select headline --family gemm --precision float32)"
-MEASURE = f'.venv/bin/asv run --show-stderr --bench "{POINTS}" {RELEASE}'
+HEADLINE = [".venv/bin/deepbench", "select", "headline", "--family", "gemm"]
+PUBLISH = [".venv/bin/asv", "publish"]
 
 
 @dataclass(frozen=True)
@@ -53,35 +53,35 @@ def main() -> None:
     ]
     costs: dict[str, list[list[Cost]]] = {}
 
-    def take(step: str, place: int, command: str) -> None:
+    def take(step: str, place: int, command: list[str]) -> None:
         """Run a step of a version, and print and keep its cost."""
         cost = timed(command, clones[place], step)
         print(f"{step}, {clones[place].name}: {cost.seconds:.1f} s", flush=True)
         costs.setdefault(step, [[], []])[place].append(cost)
 
     for place in (0, 1):
-        take("make dashboard", place, "make dashboard")
+        take("make dashboard", place, ["make", "dashboard"])
     published = options.folder / "published"
     shutil.copytree(clones[0] / "results", published)
     for turn in range(options.rounds):
         for place in (0, 1) if turn % 2 else (1, 0):
-            take("points measured again", place, MEASURE)
+            take("points measured again", place, measuring(clones[place]))
     for place in (0, 1):
         replace_results(clones[place], published)
     for turn in range(options.rounds):
         for place in (0, 1) if turn % 2 else (1, 0):
             remove_caches(clones[place])
-            take("asv publish, no cache", place, ".venv/bin/asv publish")
-            take("asv publish, cache", place, ".venv/bin/asv publish")
+            take("asv publish, no cache", place, PUBLISH)
+            take("asv publish, cache", place, PUBLISH)
     for place in (0, 1) if options.tests else ():
-        take("make test", place, "make test")
+        take("make test", place, ["make", "test"])
     print(table(costs))
     for place, found in enumerate(costs.get("make test", [])):
         print(f"{clones[place].name}: {found[0].output.strip().splitlines()[-1]}")
 
 
 def clone(revision: str, folder: Path) -> Path:
-    """Make a clone of this project at a revision, and return its folder."""
+    """Return a folder with a clone of this project at a revision, and a home folder in it."""
     commit = subprocess.check_output(["git", "rev-parse", revision], cwd=ROOT, text=True).strip()
     subprocess.run(["git", "clone", "--quiet", ROOT, folder], check=True)
     subprocess.run(["git", "checkout", "--quiet", "-B", "main", commit], cwd=folder, check=True)
@@ -89,7 +89,14 @@ def clone(revision: str, folder: Path) -> Path:
     return folder
 
 
-def timed(command: str, folder: Path, step: str) -> Cost:
+def measuring(folder: Path) -> list[str]:
+    """Return the command of a version that measures the headline products on one release."""
+    select = [*HEADLINE, "--precision", "float32"]
+    points = subprocess.check_output(select, cwd=folder, text=True).strip()
+    return [".venv/bin/asv", "run", "--show-stderr", "--bench", points, RELEASE]
+
+
+def timed(command: list[str], folder: Path, step: str) -> Cost:
     """Run a command of a version in its folder.
 
     Raises:
@@ -100,7 +107,6 @@ def timed(command: str, folder: Path, step: str) -> Cost:
     started = time.perf_counter()
     done = subprocess.run(
         command,
-        shell=True,
         cwd=folder,
         env=surroundings,
         text=True,
@@ -113,19 +119,15 @@ def timed(command: str, folder: Path, step: str) -> Cost:
     (folder / f"{re.sub('[^a-z]+', '-', step)}.log").write_text(done.stdout, "utf-8")
     if done.returncode and step != "make test":
         last = "\n".join(done.stdout.splitlines()[-20:])
-        sys.exit(f"{folder.name}: {command} ended with status {done.returncode}\n{last}")
+        sys.exit(f"{folder.name}: {' '.join(command)} ended with status {done.returncode}\n{last}")
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Cost(seconds, used, done.stdout)
 
 
 def replace_results(folder: Path, published: Path) -> None:
-    """Replace the results of a version by `published`; its release table stays."""
-    releases = folder / "results" / "releases.csv"
-    kept = releases.read_bytes() if releases.exists() else None
+    """Replace the results of a version by a copy of `published`."""
     shutil.rmtree(folder / "results")
     shutil.copytree(published, folder / "results")
-    if kept is not None:
-        releases.write_bytes(kept)
 
 
 def remove_caches(folder: Path) -> None:

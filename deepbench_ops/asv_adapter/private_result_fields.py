@@ -23,6 +23,9 @@ Column = list[Any] | None
 INTERVAL = ("ci_99_a", "ci_99_b")
 """Names of the bounds of an interval in asv's statistics."""
 
+SKIPPED = (math.nan, None, None)
+"""Value, samples and statistics of a point that was not measured; asv takes None for a failure."""
+
 
 class Fields(NamedTuple):
     """Columns and facts of a result, each by benchmark; changing one changes the result.
@@ -203,7 +206,7 @@ def _set_axes(
     """Give a benchmark's columns new parameters; values of those that it had before stay."""
     stored = name in fields.values
     old = {key: place for place, key in enumerate(fields.keys(name))} if stored else {}
-    for field, missing in zip(fields.columns, (math.nan, None, None), strict=True):
+    for field, missing in zip(fields.columns, SKIPPED, strict=True):
         column = (field.get(name) if stored else None) or []
         field[name] = [
             column[old[key]] if key in old and old[key] < len(column) else missing for key in keys

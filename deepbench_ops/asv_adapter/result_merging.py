@@ -8,7 +8,7 @@ from typing import Any
 from asv.results import Results
 
 from deepbench_ops.asv_adapter import private_result_fields
-from deepbench_ops.asv_adapter.private_result_fields import INTERVAL, Fields
+from deepbench_ops.asv_adapter.private_result_fields import INTERVAL, SKIPPED, Fields
 from deepbench_ops.statistics.sample_interval import log_interval
 from deepbench_ops.storage.measurement_files import Record
 from deepbench_ops.storage.result_key import ResultKey
@@ -74,11 +74,14 @@ def _restore(
     places = {key: place for place, key in enumerate(stored.keys(name) if stored else ())}
     keys = new.keys(name)
     columns = [_filled(column.get(name), len(keys)) for column in new.columns]
-    held = [_at_keys(column.get(name), places, keys) for column in stored.columns] if stored else []
+    held = [
+        _at_keys(column.get(name), places, keys, missing)
+        for column, missing in zip(stored.columns if stored else ({},) * 3, SKIPPED, strict=True)
+    ]
     restored = False
     for i, key in enumerate(keys):
         value, samples, _ = (column[i] for column in columns)
-        old_value, old_samples, _ = [column[i] for column in held] or (None, None, None)
+        old_value, old_samples, _ = (column[i] for column in held)
         if (name, key) in changed:
             if not _is_measured(old_value):
                 continue
@@ -87,7 +90,7 @@ def _restore(
             if _is_measured(value) and not fewer:
                 continue
         for kind, column in enumerate(columns):
-            column[i] = held[kind][i] if held else None
+            column[i] = held[kind][i]
         restored = True
     if restored:
         for field, column in zip(new.columns, columns, strict=True):
@@ -101,10 +104,13 @@ def _filled(column: list[Any] | None, count: int) -> list[Any]:
 
 
 def _at_keys(
-    column: list[Any] | None, places: Mapping[tuple[str, ...], int], keys: list[tuple[str, ...]]
+    column: list[Any] | None,
+    places: Mapping[tuple[str, ...], int],
+    keys: list[tuple[str, ...]],
+    missing: float | None,
 ) -> list[Any]:
-    """Return the entries of a column at these keys, None where it has none."""
-    return [column[places[key]] if column and key in places else None for key in keys]
+    """Return the entries of a column at these keys, `missing` where it has none."""
+    return [column[places[key]] if column and key in places else missing for key in keys]
 
 
 def _is_measured(value: float | None) -> bool:

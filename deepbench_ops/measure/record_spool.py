@@ -16,7 +16,6 @@ from deepbench_ops.storage import atomic_write, json_lines
 
 SPOOL_VARIABLE = "DEEPBENCH_SPOOL"
 
-
 POINT = ("benchmark", "params", "release")
 """Fields of a record that name its point."""
 
@@ -41,7 +40,7 @@ def earlier(point: Mapping[str, object]) -> dict[str, object]:
 
 
 def _digest(point: Mapping[str, object]) -> str:
-    """Return twelve characters for a point, which are part of the names of its files."""
+    """Return twelve characters that stand for a point in the names of its files."""
     fields = json.dumps([point.get(name) for name in POINT])
     return hashlib.sha256(fields.encode()).hexdigest()[:12]
 

@@ -122,6 +122,17 @@ def test_a_skip_does_not_replace_a_number(tmp_path):
     assert values_in(path) == pytest.approx([4.02, 2.01, 3.015])
 
 
+def test_points_that_no_run_chose_are_skipped_and_have_not_failed(tmp_path):
+    """asv takes NaN for a skip and None for a failure, and would print them as failed."""
+    for selected in ([0], [1]):
+        results = loaded(tmp_path)
+        values = [1.0 if place in selected else math.nan for place in range(3)]
+        results.add_result(BENCHMARK, outcome(values), selected_idx=selected)
+        results.save(str(tmp_path))
+    found = values_in(tmp_path / "m" / "00000000-release-py3.json")
+    assert [1.005, 1.005] == pytest.approx(found[:2]) and math.isnan(found[2])
+
+
 def test_a_quick_look_does_not_replace_a_measurement(tmp_path):
     """The single sample of `asv run --quick` fills gaps and leaves fuller results alone."""
     path = save(tmp_path, [1.0, None, 3.0])
@@ -433,7 +444,7 @@ def test_points_that_a_run_did_not_measure_stay_as_other_commands_left_them(tmp_
     path.unlink()
     slow.add_result(BENCHMARK, outcome([8.0, None, None]), **one)
     slow.save(str(tmp_path))
-    assert values_in(path) == [pytest.approx(8.04), None, None]
+    assert values_in(path) == pytest.approx([8.04, math.nan, math.nan], nan_ok=True)
 
 
 def test_a_machine_may_have_a_file_system_of_its_own(tmp_path):

@@ -219,12 +219,12 @@ def test_one_release_can_be_asked_for(monkeypatch):
     )
     monkeypatch.setattr(machine_entry, "default_name", lambda: "epyc-9005-2core")
     here = ("--machine", "epyc-9005-2core")
-    told = json.loads(run(*here, "--release", "numpy-2.0.2", "--format", "json").output)["changes"]
-    assert {"numpy-2.0.2"} == {change["after"] for change in told}
+    said = json.loads(run(*here, "--release", "numpy-2.0.2", "--format", "json").output)["changes"]
+    assert {"numpy-2.0.2"} == {change["after"] for change in said}
     every = json.loads(run(*here, "--format", "json").output)["changes"]
-    assert [change for change in every if change["after"] == "numpy-2.0.2"] == told != every
+    assert [change for change in every if change["after"] == "numpy-2.0.2"] == said != every
     run(*here, "--release", "numpy-2.0.2", "--confirm")
-    assert len(told) == len(asked)
+    assert len(said) == len(asked)
 
 
 def test_suspicions_are_not_confirmed():
@@ -344,14 +344,14 @@ def test_what_does_not_repeat_is_dropped(same_release, monkeypatch):
     """
     monkeypatch.setenv("DEEPBENCH_THREADS", "1")
     (cause,) = judged(line(STEP, problem="m35_n700_k2048_NN"))
-    told = []
-    found = change_confirmation.confirm([cause], 6, told.append, same_release)
+    said = []
+    found = change_confirmation.confirm([cause], 6, said.append, same_release)
     ((_, judgement),) = found.of(cause)
     assert judgement.kind in ("same", "ambiguous")
     assert judgement.low < 1 < judgement.high
     assert judgement.ratio == pytest.approx(1, abs=0.15)
     assert not found.repeats(cause)
-    assert 1 == len(told)
+    assert 1 == len(said)
 
 
 def test_what_repeats_is_kept(same_release, monkeypatch):
