@@ -9,7 +9,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +19,7 @@ from deepbench_ops import backends, process_lifetime
 from deepbench_ops.backends import output_check
 from deepbench_ops.backends.backend_interface import Backend
 from deepbench_ops.backends.kernel import Kernel
+from deepbench_ops.backends.run_cache import RunCache
 from deepbench_ops.conditions import CACHE, DEVICE, EXECUTION, LAYOUT
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.measure import (
@@ -41,6 +42,8 @@ from deepbench_ops.problems.problem_ids import problem_of
 
 # A single call longer than this is skipped, unless DEEPBENCH_CALL_LIMIT says otherwise.
 CALL_LIMIT_SECONDS = 30.0
+
+_implementations = RunCache("implementation of a kernel")
 
 NOMINAL_VARIABLE = nominal_readings.VARIABLE
 """Variable with the nominal yardstick readings of the machine's profile."""
@@ -241,11 +244,10 @@ def timed(
     choice = Choice(None) if client is None else _choice(client, latencies)
     reference = choice.seconds
     samples = [rounded(s) for s in measurement.calibrated(reference)]
-    identity = _identity(benchmark, params, started)
-    named = _implementation(prepared.kernel, min(measurement.seconds), identity)
+    named = _implementation(prepared, min(measurement.seconds), benchmark, *params)
     remarks = {"threads": "; ".join(pinned), **remarks}
     entry = {
-        **identity,
+        **_identity(benchmark, params, started),
         **_record(prepared, measurement, choice, remarks, named),
         **_latencies(latencies),
         **device_notes.readings(measurement),
@@ -281,13 +283,18 @@ def _identity(benchmark: str, params: Sequence[str], started: float) -> dict[str
     }
 
 
-def _implementation(kernel: Kernel, seconds: float, point: Mapping[str, object]) -> str:
+def _implementation(prepared: CheckedKernel, seconds: float, *point: str) -> str:
     """Return which implementation computes a kernel; from an earlier process of its point.
 
     The first question to MKL takes a process 0.6 s, so that only one of a point asks.
     """
-    known = record_spool.earlier(point).get("implementation")
-    return str(known) if known else implementation_of(kernel, seconds)
+    kernel, backend = prepared.kernel, prepared.backend
+    key = (backend.device, sorted(backend.versions().items()), point, sorted(kernel.notes.items()))
+    known = _implementations.get(key)
+    if known is None:
+        known = implementation_of(kernel, seconds)
+        _implementations.put(key, known)
+    return str(known)
 
 
 def _record(

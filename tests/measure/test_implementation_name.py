@@ -4,8 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from deepbench_ops.backends import run_cache
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
-from deepbench_ops.measure import kernel_process, kernel_run, record_spool
+from deepbench_ops.measure import kernel_process, kernel_run
 from deepbench_ops.measure.implementation_name import LONGEST_NAME, implementation_of
 from deepbench_ops.storage import record_checks
 
@@ -33,19 +34,16 @@ def test_a_name_is_one_short_line() -> None:
 
 
 def test_only_the_first_process_of_a_point_asks(monkeypatch, tmp_path) -> None:
-    """The others take the name from its record in the spool; another point asks again."""
-    monkeypatch.setenv(record_spool.SPOOL_VARIABLE, str(tmp_path))
+    """The others take the name from the cache of the run; another point asks again."""
+    monkeypatch.setenv(run_cache.FOLDER_VARIABLE, str(tmp_path))
     asked = []
-    kernel = SimpleNamespace(implementation=lambda: asked.append(1) or "mkl SGEMM")
-    point = {"benchmark": "gemm.Training.kernel_forward", "params": ["m1", "float32"]}
-    for started in (1.0, 2.0):
-        identity = {**point, "release": "torch-2.13.0", "started_at": started}
-        found = kernel_run._implementation(kernel, 0.1, identity)
-        record_spool.write({**identity, "implementation": found})
-    assert ("mkl SGEMM", 1) == (found, len(asked))
-    assert {"mkl SGEMM"} == {one["implementation"] for one in record_spool.collect(tmp_path)}
-    kernel_run._implementation(kernel, 0.1, {**point, "release": "torch-2.12.0"})
-    assert 2 == len(asked)
+    kernel = SimpleNamespace(implementation=lambda: asked.append(1) or "mkl SGEMM", notes={})
+    prepared = SimpleNamespace(kernel=kernel, backend=SimpleNamespace(device="cpu", versions=dict))
+    for problem, times in (("m1", 1), ("m1", 1), ("m2", 2)):
+        process = run_cache.RunCache("implementation of a kernel")
+        monkeypatch.setattr(kernel_run, "_implementations", process)
+        found = kernel_run._implementation(prepared, 0.1, "gemm.Training.kernel_forward", problem)
+        assert ("mkl SGEMM", times) == (found, len(asked))
 
 
 @pytest.mark.parametrize(
