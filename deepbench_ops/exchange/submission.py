@@ -328,7 +328,8 @@ def _packed(
     if filed.commit_hash not in releases:
         raise DeepbenchError(f"{path}: its release is not in the release table")
     release = releases[filed.commit_hash]
-    facts, records = submission_records.load(measurement_files.file_of(path))
+    record_file = measurement_files.file_of(path)
+    facts, records = submission_records.load(record_file)
     slips = published_slips.of_machine(path.parent).get(path.name, ())
     points, device = {}, DEVICE.of(filed.env_vars)
     for key, point in _points(filed).items():
@@ -340,7 +341,7 @@ def _packed(
     known = submission_records.by_point(records)
     own = [each for key in points for each in known.get(unquoted(*key), ())]
     measured = {
-        "conditions": {each["fingerprint"]: facts[each["fingerprint"]] for each in own},
+        "conditions": submission_records.conditions(record_file, facts, own),
         "measurements": own,
     }
     return {

@@ -106,8 +106,6 @@ def load(path: Path) -> tuple[dict[str, dict[str, str]], list[Record]]:
                 facts[entry["fingerprint"]] = _checked_facts(entry["facts"])
             else:
                 record_checks.check(entry)
-                if "skipped" not in entry and "fingerprint" not in entry:
-                    raise record_checks.NoRecord("it names no conditions")
                 found.append(entry)
         except (ValueError, KeyError, TypeError) as wrong:
             reason = wrong if isinstance(wrong, record_checks.NoRecord) else "torn"
@@ -115,12 +113,6 @@ def load(path: Path) -> tuple[dict[str, dict[str, str]], list[Record]]:
                 f"{path}: line {number} is not a measurement ({reason}); restore the file or remove"
                 " the line"
             ) from None
-    named = {entry["fingerprint"] for entry in found if "skipped" not in entry}
-    if missing := sorted(named - facts.keys()):
-        raise DeepbenchError(
-            f"{path}: the line of the conditions {missing[0]} is missing; restore the file or "
-            "remove the measurements that name them"
-        )
     _whole[path.resolve()] = state
     return facts, found
 

@@ -118,25 +118,6 @@ def test_an_interrupted_compression_is_finished(plain):
     assert [path] == list(plain.parent.iterdir())
 
 
-@pytest.mark.parametrize(
-    ("left_out", "reason"),
-    [
-        ('"fingerprint"', "line 2 is not a measurement .it names no conditions."),
-        ('{"fingerprint"', "the line of the conditions [0-9a-f]+ is missing"),
-    ],
-)
-def test_a_measurement_without_its_conditions_is_named(plain, left_out, reason):
-    """It does not name them, or the line that holds them is gone."""
-    lines = plain.read_text().splitlines()
-    if left_out == '"fingerprint"':
-        lines[1] = lines[1].replace(left_out, '"other"')
-    else:
-        lines = [line for line in lines if not line.startswith(left_out)]
-    plain.write_text("\n".join(lines) + "\n")
-    with pytest.raises(DeepbenchError, match=reason):
-        measurement_files.load(plain)
-
-
 @pytest.mark.parametrize("damage", [lambda b: b[:-9], lambda b: b[:20] + b"x" + b[21:]])
 def test_a_damaged_compressed_file_is_named(plain, damage):
     """A torn one and one with a changed byte."""
