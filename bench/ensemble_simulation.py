@@ -35,7 +35,7 @@ from deepbench_ops.statistics import median_polish
 from deepbench_ops.statistics.common_level import common_levels
 from deepbench_ops.statistics.robust_interval import FEWEST, locate
 from deepbench_ops.statistics.spread import scaled_mad
-from deepbench_ops.statistics.stopping import FEWEST_FOR_WIDTH
+from deepbench_ops.statistics.stopping_rule import FEWEST_FOR_WIDTH
 
 RELEASES, SWEEPS, SLICE_NOISE = 8, 20, 0.01
 NAMES = [f"r{index}" for index in range(RELEASES)]

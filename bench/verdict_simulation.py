@@ -30,7 +30,7 @@ from deepbench_ops.analysis.verdict import (
 )
 from deepbench_ops.statistics.robust_interval import Location, locate
 from deepbench_ops.statistics.spread import scaled_mad
-from deepbench_ops.statistics.stopping import looks
+from deepbench_ops.statistics.stopping_rule import looks
 
 ERROR = 0.01
 PAIRS, WITHIN = 20, 0.01

@@ -3,7 +3,7 @@
 Lines of releases were measured on different days. Two releases in an ensemble are measured in the
 same milliseconds, so that a change of the machine does not repeat (see `measure.ensemble`). Kernels
 with a certain verdict after a few rounds are not measured further; the looks share one error
-probability (`statistics.stopping`).
+probability (`statistics.stopping_rule`).
 """
 
 import math
@@ -26,7 +26,7 @@ from deepbench_ops.measure.kernel_task import KernelTask
 from deepbench_ops.measure.round_store import RoundStore
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import worker_launch
-from deepbench_ops.statistics.stopping import Look, looks
+from deepbench_ops.statistics.stopping_rule import Look, looks
 
 EACH = 3
 """Kernels of a cause that are measured: those that changed most."""

@@ -21,7 +21,7 @@ from deepbench_ops.measure.kernel_task import KernelTask
 from deepbench_ops.measure.round_states import SelectedRounds
 from deepbench_ops.measure.round_store import RoundStore
 from deepbench_ops.measure.worker_control import Launch
-from deepbench_ops.statistics.stopping import FEWEST_FOR_WIDTH
+from deepbench_ops.statistics.stopping_rule import FEWEST_FOR_WIDTH
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,8 @@ class Ensemble:
 
         note: is called after each kernel of a round with the round's number and the kernels still
         open. Kernels are looked at after every round from `FEWEST_FOR_WIDTH` on: what stops them is
-        the width of their intervals, which does not make these too narrow (`statistics.stopping`).
+        the width of their intervals, which does not make these too narrow
+        (`statistics.stopping_rule`).
         A kernel whose long calls need more than its share waits for the others (`measuring_order`),
         and one whose round would not end in time is not begun.
         """
@@ -177,7 +178,7 @@ class Ensemble:
 def compare(rounds: Sequence[Round], before: str, after: str, share: float = 1.0) -> Verdict:
     """Return the verdict on after / before from the rounds of an ensemble that have both.
 
-    `share` is that of the look, where there are several (see `statistics.stopping`).
+    `share` is that of the look, where there are several (see `statistics.stopping_rule`).
     """
     return compare_levels([each.difference(before, after) for each in rounds], share)
 

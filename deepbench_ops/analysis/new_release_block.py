@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from deepbench_ops import project
 from deepbench_ops.analysis.ensemble_verdicts import Ensemble, Goal
-from deepbench_ops.analysis.history_stores import OpenHistory, open_history
+from deepbench_ops.analysis.open_history import OpenHistory, open_history
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.asv_adapter.history_join import Joining
 from deepbench_ops.conditions import CACHE

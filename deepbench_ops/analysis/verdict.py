@@ -69,7 +69,7 @@ def compare_samples(
     Seconds that are not positive and finite are left out, and with them rounds that have none
     left. Sides may have different numbers of rounds. With fewer than three rounds on a side the
     answer is ambiguous. `share` is that of the look, where there are several (see
-    `statistics.stopping`).
+    `statistics.stopping_rule`).
     """
     first, second = (_usable([_logs(seconds) for seconds in rounds]) for rounds in (before, after))
     count = min(len(first), len(second))
@@ -83,7 +83,7 @@ def compare_pairs(rounds: Iterable[Iterable[tuple[float, float]]], share: float 
 
     Pairs in which either is not positive and finite are left out. With fewer than three rounds
     the answer is ambiguous. `share` is that of the look, where there are several (see
-    `statistics.stopping`).
+    `statistics.stopping_rule`).
     """
     usable = _usable([_log_ratios(pairs) for pairs in rounds])
     return _judged(_location(usable), len(usable), share) if usable else NOTHING_KNOWN
@@ -94,7 +94,7 @@ def compare_levels(levels: Iterable[tuple[float, float]], share: float = 1.0) ->
 
     A level is the logarithm of after / before; those that are not finite are left out. With fewer
     than three rounds the answer is ambiguous. `share` is that of the look, where there are several
-    (see `statistics.stopping`).
+    (see `statistics.stopping_rule`).
     """
     usable = [(level, variance) for level, variance in levels if math.isfinite(level)]
     if not usable:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deepbench_ops.analysis.history_stores import demand_warm, open_history
+from deepbench_ops.analysis.open_history import demand_warm, open_history
 from deepbench_ops.backends import DEVICES
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.history_progress import HistoryProgress

@@ -8,14 +8,14 @@ import pytest
 
 from deepbench_ops.analysis import ensemble_verdicts
 from deepbench_ops.analysis.ensemble_verdicts import Ensemble, Goal, compare, half_width
-from deepbench_ops.analysis.history_stores import OpenHistory
+from deepbench_ops.analysis.open_history import OpenHistory
 from deepbench_ops.analysis.verdict import NOTHING_KNOWN, compare_pairs
 from deepbench_ops.measure import ensemble
 from deepbench_ops.measure.kernel_round import Round
 from deepbench_ops.measure.kernel_task import KernelTask
 from deepbench_ops.measure.round_store import RoundStore
 from deepbench_ops.measure.worker_control import Launch
-from deepbench_ops.statistics.stopping import FEWEST_FOR_WIDTH
+from deepbench_ops.statistics.stopping_rule import FEWEST_FOR_WIDTH
 
 NAMES = ["a", "b", "c", "d", "e"]
 TRUE = np.log([1.0, 1.0, 1.02, 1.05, 0.8])

@@ -15,7 +15,7 @@ from known_workers import TASK, TIMES, launch_of
 from processes import marked_pids
 
 from deepbench_ops import project
-from deepbench_ops.analysis import history_stores, new_release_block, points
+from deepbench_ops.analysis import new_release_block, open_history, points
 from deepbench_ops.asv_adapter import (
     ensemble_filing,
     filing_target,
@@ -48,7 +48,7 @@ def target(monkeypatch, tmp_path):
         lambda release, folder, say: launch_of(release.name, TIMES[release.name]),
     )
     member = launch_of("yardstick", 2e-3)
-    monkeypatch.setattr(history_stores, "member", lambda: member)
+    monkeypatch.setattr(open_history, "member", lambda: member)
     return found
 
 
@@ -304,7 +304,7 @@ def test_fewer_than_three_rounds_are_no_result(target):
 
 def test_the_yardstick_may_be_missing(target, monkeypatch):
     """Then values are raw seconds, and the records say so."""
-    monkeypatch.setattr(history_stores, "member", lambda: Launch("/bin/false"))
+    monkeypatch.setattr(open_history, "member", lambda: Launch("/bin/false"))
     status, _, err = history()
     assert 0 == status
     assert pytest.approx(1.5e-3, rel=0.01) == filed(target)["numpy-2.2.6"].seconds

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from deepbench_ops import cli
-from deepbench_ops.analysis import history_stores
+from deepbench_ops.analysis import open_history
 from deepbench_ops.asv_adapter import filing_target, machine_entry, result_files
 from deepbench_ops.asv_adapter.filing_target import FilingTarget
 from deepbench_ops.commands.history_progress import HistoryProgress
@@ -93,7 +93,7 @@ def main() -> None:
     worker_launch.launch = lambda release, *_: launch_of(
         release.name, TIMES.get(release.name, 1e-3)
     )
-    history_stores.member = lambda: launch_of("yardstick", 2e-3)
+    open_history.member = lambda: launch_of("yardstick", 2e-3)
     filing_target.find = lambda *_: filing(Path("results").resolve())
     HistoryProgress.FILED_SECONDS = float(
         os.environ.get(FILED_EVERY, HistoryProgress.FILED_SECONDS)

@@ -8,9 +8,9 @@ from torch.nn import functional as F
 from deepbench_ops.backends.families import embedding_bag
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.torch_backend import differentiable
+from deepbench_ops.backends.torch_backend.accumulation_width import ONES, all_counted, refused
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.tensors import DTYPES
-from deepbench_ops.backends.torch_backend.width_of_sums import ONES, all_counted, refused
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.embedding_bag import EmbeddingBag
 

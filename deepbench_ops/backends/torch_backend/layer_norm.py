@@ -9,9 +9,9 @@ from deepbench_ops.backends.families import layer_norm
 from deepbench_ops.backends.families.layer_norm import EPSILON
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.torch_backend import differentiable
+from deepbench_ops.backends.torch_backend.accumulation_width import ONES, all_counted, refused
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.tensors import DTYPES
-from deepbench_ops.backends.torch_backend.width_of_sums import ONES, all_counted, refused
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.layer_norm import LayerNorm
 
