@@ -12,9 +12,11 @@ endif
 endif
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+TOOLS := $(VENV)/.tools
 FRAMEWORKS := $(VENV)/.frameworks
 MODELS := $(VENV)/.models
 BIOME := @biomejs/biome@2.6.8
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile
 SELECTION ?= headline
 FAMILY ?= gemm
@@ -53,23 +55,23 @@ dashboard: $(READY)
 
 models: $(MODELS)
 
-test: $(READY) $(FRAMEWORKS)
+test: $(TOOLS) $(FRAMEWORKS)
 	@$(PYTEST) -m "not slow"
 
-test-slow: $(READY) $(FRAMEWORKS)
+test-slow: $(TOOLS) $(FRAMEWORKS)
 	@$(PYTEST) -m slow --exitfirst
 
-lint: $(READY)
+lint: $(TOOLS)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@if command -v npx >/dev/null; then npx --yes $(BIOME) lint --error-on-warnings; \
 		else echo "no npx here (Debian: npm): the scripts of the pages were not linted"; fi
 
-docs: $(READY)
+docs: $(TOOLS)
 	@$(BIN)/mkdocs build --strict
 
-format: $(READY)
+format: $(TOOLS)
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
@@ -79,7 +81,13 @@ noise-comparison: $(READY) $(FRAMEWORKS)
 $(READY): pyproject.toml scripts/check_prerequisites.sh
 	@sh scripts/check_prerequisites.sh "$(PYTHON)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all]"
+	@$(PIP) --editable ".[track,tables,store,fleet]"
+	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
+	@touch $@
+
+# What the tests, the linters and the documentation need, and measuring does not.
+$(TOOLS): $(READY)
+	@$(PIP) --editable ".[all]"
 	@touch $@
 
 # Packages for whole models: torch, their quantisation, and the runtime of their ONNX form.
@@ -91,7 +99,7 @@ $(MODELS): $(READY)
 # Frameworks that the tests compare with each other; measured releases get environments of their own. Most
 # modules of the large ones are never imported, and those that are keep their bytecode then.
 $(FRAMEWORKS): $(READY)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile \
+	@$(PIP) \
 		numpy scipy torch==2.13.0 jax onnxruntime onnx openvino \
 		transformers monai onnxscript torchao
 	@touch $@

@@ -41,6 +41,10 @@ MARKER = fingerprint.ENVIRONMENT
 COPIED = "copied"
 """The marker's key for the distributions copied from here, which alone can be replaced later."""
 WHERE = "import sysconfig; print(sysconfig.get_path('purelib'))"
+COMPILE = """
+import compileall, sysconfig
+compileall.compile_dir(sysconfig.get_path("purelib"), quiet=2, workers=0)
+"""
 IMPORT = "import {0}, importlib.metadata as m; print(m.version('{0}'))"
 
 
@@ -169,6 +173,7 @@ class Installation:
     def _install(self) -> list[str]:
         """Fill the environment; return the requirements of the framework that are left out."""
         left_out = self._install_lean() if self._without_gpu() else self._install_all()
+        self._compile()
         if self.project:
             self._pip("--no-deps", "--no-build-isolation", "--editable", str(self.project))
         self._copy()
@@ -225,7 +230,12 @@ class Installation:
                 into = ("--quiet", "--python", str(self.python))
                 self._run(uv, "pip", "install", *into, *options, *wanted)
                 return
-        self._pip(*options, *wanted)
+        self._pip("--no-compile", *options, *wanted)
+
+    def _compile(self) -> None:
+        """Compile all modules, so that no measured process does: on all cores, where pip would use
+        one, and uv leaves it out."""
+        self._run(str(self.python), "-c", COMPILE)
 
     def _pip(self, *wanted: str) -> None:
         quiet = ("--no-input", "--progress-bar=off")
