@@ -8,6 +8,8 @@ import os
 import shutil
 import tarfile
 import tempfile
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 from deepbench_ops import __version__
@@ -25,6 +27,10 @@ PUBLISHED = "published"
 
 UNFINISHED = ".new"
 """Holds the files of a new project until all are written."""
+
+LARGEST_HISTORY = 4_000_000_000
+"""Bytes that an archive of results may hold when it is unpacked; this project's own have 30
+million."""
 
 CHECKOUT_TABLE = '"repo": "deepbench_ops/releases/releases.csv"'
 
@@ -142,12 +148,36 @@ def _unpacked(archive: Path, folder: Path) -> Path:
             if not hasattr(tarfile, "data_filter"):
                 raise DeepbenchError(f"{archive}: unpack it first, which needs Python 3.11.4 here")
             with tarfile.open(archive) as members:
-                members.extractall(folder, filter="data")
+                members.extractall(folder, filter=_bounded(archive))
         else:
-            shutil.unpack_archive(archive, folder, "zip")
-    except (shutil.ReadError, tarfile.TarError, EOFError) as error:
+            with zipfile.ZipFile(archive) as members:
+                _demand_small(archive, sum(member.file_size for member in members.infolist()))
+                members.extractall(folder)
+    except (zipfile.BadZipFile, tarfile.TarError, EOFError) as error:
         raise DeepbenchError(f"{archive} is no sound zip or tar archive: {error}") from None
     return folder
+
+
+def _bounded(archive: Path) -> Callable[[tarfile.TarInfo, str], tarfile.TarInfo | None]:
+    """Return a filter of an archive's members that also adds up their sizes."""
+    unpacked = 0
+
+    def demanded(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
+        nonlocal unpacked
+        unpacked += member.size
+        _demand_small(archive, unpacked)
+        return tarfile.data_filter(member, folder)
+
+    return demanded
+
+
+def _demand_small(archive: Path, unpacked: int) -> None:
+    """Raise DeepbenchError for more bytes than a history may have; few bytes can hold many."""
+    if unpacked > LARGEST_HISTORY:
+        raise DeepbenchError(
+            f"{archive} holds more than {LARGEST_HISTORY / 1e9:g} GB when unpacked: unpack it, and"
+            " name the folder"
+        )
 
 
 def _results_in(folder: Path, given: Path) -> Path:

@@ -17,16 +17,21 @@ def config(file: Path | None) -> None:
         deepbench config
 
     asv ignores keys that it does not know, and prints a traceback for a file that it cannot read.
-    This command names the file, line or key, and the fix. It also reports where asv's entry of
-    this machine differs from that of the results, and which of several entries is used.
+    This command names the file, line or key, and the fix. It also reads the release table, and
+    reports where asv's entry of this machine differs from that of the results, and which of several
+    entries is used.
     """
     from deepbench_ops.asv_adapter import machine_entry
+    from deepbench_ops.releases import release_table, table_location
 
     file = file or project.root() / project.CONFIGURATION
     values = load(file)
+    results = file.parent / values.get("results_dir", "results")
+    if values.get("dvcs") == table_location.RELEASES:
+        release_table.load(table_location.path_of(results))
     if machines := machine_entry.several():
         click.echo(machines)
-    if different := _machine(file.parent / values.get("results_dir", "results")):
+    if different := _machine(results):
         click.echo(different, err=True)
     else:
         click.echo(f"{file}: nothing wrong")

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -26,6 +27,25 @@ def test_a_package_that_is_missing_is_one_line(monkeypatch):
     assert (2, 1) == (status, err.count("\n"))
     assert err.startswith("deepbench: error: jsonschema is missing here")
     assert "pip install 'asv_bench_deepbench[track,tables]'" in err
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("repo", "gone.csv", "gone.csv: No such file or directory: set `repo` in asv.conf.json"),
+        ("repo", "asv.conf.json", "asv.conf.json"),
+        ("dvcs", "svn", "dvcs is 'svn': write \"releases\", or git or hg"),
+    ],
+)
+def test_config_reads_the_release_table_too(tmp_path, key, value, said):
+    """A project without one, or with another kind of repository, cannot measure a release."""
+    assert 0 == deepbench("init", str(tmp_path / "speed"))[0]
+    path = tmp_path / "speed" / "asv.conf.json"
+    assert 0 == deepbench("config", str(path))[0]
+    path.write_text(re.sub(rf'"{key}": "[^"]*"', f'"{key}": "{value}"', path.read_text()))
+    status, out, err = deepbench("config", str(path))
+    assert (2, "", 1) == (status, out, err.count("\n"))
+    assert said in err
 
 
 def test_a_missing_module_of_this_project_is_no_missing_package(monkeypatch):

@@ -74,6 +74,17 @@ def test_published_history_is_that_of_other_peoples_machines(tmp_path):
     assert not any(name.startswith(("epyc-", "xeon-")) for name in names)
 
 
+@pytest.mark.parametrize("form", ["zip", "gztar"])
+def test_an_archive_that_would_fill_the_disk_is_refused(tmp_path, history, monkeypatch, form):
+    """The sizes in its list count, which are known before anything is unpacked."""
+    archive = Path(shutil.make_archive(str(tmp_path / "packed"), form, tmp_path, "history"))
+    monkeypatch.setattr(new_project, "LARGEST_HISTORY", 100)
+    status, out, err = deepbench("init", str(tmp_path / "speed"), "--history", str(archive))
+    assert (2, "") == (status, out)
+    assert f"{archive} holds more than 1e-07 GB when unpacked: unpack it" in err
+    assert not (tmp_path / "speed").exists()
+
+
 @pytest.mark.parametrize("form", ["project", "results", "zip", "gztar"])
 def test_history_comes_from_a_project_its_results_or_an_archive(tmp_path, history, form):
     """With raw seconds and the rows of its release table, but no lock."""
