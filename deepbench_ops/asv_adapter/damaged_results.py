@@ -3,9 +3,10 @@
 asv leaves such files out with a warning and exit status 0, or ends in a traceback.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from deepbench_ops.asv_adapter import benchmark_list_check, result_files
 from deepbench_ops.errors import DeepbenchError
@@ -13,29 +14,38 @@ from deepbench_ops.machine import machine_profile
 from deepbench_ops.storage import ensemble_round_files, measurement_files, model_runs
 
 
-def find(results: Path) -> list[str]:
-    """Return a line for each damaged file below ``results``, with its mend."""
-    return [line for reading in _readings(results) if (line := _reason(reading))]
+def find(results: Path, known: Mapping[str, Sequence[str]] = MappingProxyType({})) -> list[str]:
+    """Return a line for each damaged file below ``results``, with its mend.
 
-
-def _readings(results: Path) -> Iterator[Callable[[], object]]:
-    """Yield a reader of each file, which returns a line where it leaves out values."""
+    known: what `of_folder` has returned, by name of a folder.
+    """
     listed = results / benchmark_list_check.FILE
-    if listed.exists():
-        yield partial(benchmark_list_check.demand_whole, listed)
+    found = [partial(benchmark_list_check.demand_whole, listed)] if listed.exists() else []
+    lines = _reasons(found)
     for folder in sorted(path for path in results.glob("*") if path.is_dir()):
-        described = folder / "machine.json"
-        if described.exists():
-            yield partial(result_files.entry, described)
-        yield from (partial(_refused, path) for path in result_files.paths(folder))
-        for path in measurement_files.paths(folder):
-            yield partial(measurement_files.demand_whole, path)
-        for path in sorted(folder.glob(f"*{measurement_files.PLAIN}")):
-            yield partial(_read_instead, path)
-        for path in ensemble_round_files.paths(folder):
-            yield partial(ensemble_round_files.load, path)
-        yield partial(machine_profile.read, results, folder.name)
-        yield partial(model_runs.load, folder)
+        lines += known[folder.name] if folder.name in known else of_folder(folder)
+    return lines
+
+
+def of_folder(folder: Path) -> list[str]:
+    """Return a line for each damaged file in the folder of a machine."""
+    return _reasons(_readings(folder))
+
+
+def _readings(folder: Path) -> Iterator[Callable[[], object]]:
+    """Yield a reader of each file, which returns a line where it leaves out values."""
+    described = folder / "machine.json"
+    if described.exists():
+        yield partial(result_files.entry, described)
+    yield from (partial(_refused, path) for path in result_files.paths(folder))
+    for path in measurement_files.paths(folder):
+        yield partial(measurement_files.demand_whole, path)
+    for path in sorted(folder.glob(f"*{measurement_files.PLAIN}")):
+        yield partial(_read_instead, path)
+    for path in ensemble_round_files.paths(folder):
+        yield partial(ensemble_round_files.load, path)
+    yield partial(machine_profile.read, folder.parent, folder.name)
+    yield partial(model_runs.load, folder)
 
 
 def _refused(path: Path) -> str:
@@ -47,6 +57,10 @@ def _read_instead(path: Path) -> str:
     """Return a line about an uncompressed file of measurements that has a compressed one."""
     other = measurement_files.file_of(measurement_files.result_of(path))
     return "" if other == path else f"{path} is not read, since there is {other.name}: remove it"
+
+
+def _reasons(readings: Iterable[Callable[[], object]]) -> list[str]:
+    return [line for reading in readings if (line := _reason(reading))]
 
 
 def _reason(reading: Callable[[], object]) -> str:

@@ -60,10 +60,13 @@ def build(
     site_url: address of the published site; "" if it is not configured.
     """
     cache = MachineCache(
-        cache_folder, repr(timeline), cached_line_encoding.encode, cached_line_encoding.decode
+        cache_folder,
+        f"{timeline!r} {results}",  # lines about damaged files name their path
+        cached_line_encoding.encode,
+        cached_line_encoding.decode,
     )
     lines, machines, problems = machine_lines.read(results, timeline, cache)
-    broken = damaged_results.find(results)
+    broken = damaged_results.find(results, {machine.name: machine.damaged for machine in machines})
     strange = [
         problem
         for problem in problems

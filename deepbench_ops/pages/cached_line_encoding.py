@@ -53,6 +53,7 @@ def encode(found: MachineLines) -> dict[str, Any]:
                 for one in machine.stacks
             ],
             "submitted": machine.submitted,
+            "damaged": list(machine.damaged),
         },
         "problems": list(problems),
     }
@@ -108,6 +109,7 @@ def decode(stored: Mapping[str, Any]) -> MachineLines:
             for each in machine["stacks"]
         ),
         str(machine["submitted"]),
+        tuple(map(str, machine["damaged"])),
     )
     lines = [_line(each, releases) for each in stored["lines"]]
     return lines, record, list(map(str, stored["problems"]))

@@ -11,7 +11,7 @@ from typing import Any
 from deepbench_ops.analysis import kernel_lines, lines_with_rounds, points, shared_rounds
 from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.software_versions import stacks
-from deepbench_ops.asv_adapter import result_files
+from deepbench_ops.asv_adapter import damaged_results, result_files
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import submission_provenance
 from deepbench_ops.machine import machine_profile
@@ -75,6 +75,7 @@ def _read_machine(results: Path, name: str, timeline: Sequence[Release]) -> Mach
         read_or(
             "", lambda: submission_provenance.in_words(submission_provenance.read(results / name))
         ),
+        tuple(damaged_results.of_folder(results / name)),
     )
     shared = read_or({}, lambda: shared_rounds.load(results, name))
     return (

@@ -16,8 +16,9 @@ class MachineRecord:
     """A machine and the data about it.
 
     The fields are its name, asv's description of it, its profile (None: there is none), the stored
-    runs of whole models, the software under each release in the order of the releases, and a text
-    that says who signed the submissions of its results ("" if they were not submitted).
+    runs of whole models, the software under each release in the order of the releases, a text that
+    says who signed the submissions of its results ("" if they were not submitted), and a line for
+    each damaged file in its folder.
     """
 
     name: str
@@ -26,6 +27,7 @@ class MachineRecord:
     runs: Sequence[Mapping[str, Any]] = ()
     stacks: Sequence[ReleaseSoftware] = ()
     submitted: str = ""
+    damaged: Sequence[str] = ()
 
     @property
     def key(self) -> str:
