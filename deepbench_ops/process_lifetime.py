@@ -4,8 +4,8 @@ Linux sends a child a signal of its choice when the thread that started it ends;
 stopped processes as well. Other systems have no such signal: there a child ends when the pipe or
 socket from its parent closes, which a stopped one does not notice.
 
-``python process_lifetime.py PARENT COMMAND...`` becomes the program of the command, bound to its
-parent.
+``python process_lifetime.py PARENT SIGNAL COMMAND...`` becomes the program of the command, bound to
+its parent.
 """
 
 import ctypes
@@ -21,8 +21,9 @@ from functools import cache
 PR_SET_PDEATHSIG = 1
 
 
-def bound(command: Sequence[str]) -> list[str]:
-    """Return the command line that runs `command` in a process that ends with this one.
+def bound(command: Sequence[str], by: int = signal.SIGKILL) -> list[str]:
+    """Return the command line that runs `command` in a process that gets signal `by` when this one
+    ends.
 
     This file is run first and becomes the program: the setting outlives that, but not a fork made
     by the program. A `preexec_fn` would fork this process, which libraries with threads, such as
@@ -30,7 +31,7 @@ def bound(command: Sequence[str]) -> list[str]:
     """
     if shutil.which(command[0]) is None:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), command[0])
-    return [sys.executable, "-IS", __file__, str(os.getpid()), *command]
+    return [sys.executable, "-IS", __file__, str(os.getpid()), str(int(by)), *command]
 
 
 def end_with(parent: int, by: int = signal.SIGKILL) -> None:
@@ -87,5 +88,5 @@ def _prctl() -> Callable[..., int] | None:
 
 
 if __name__ == "__main__":
-    end_with(int(sys.argv[1]))
-    os.execvp(sys.argv[2], sys.argv[2:])
+    end_with(int(sys.argv[1]), int(sys.argv[2]))
+    os.execvp(sys.argv[3], sys.argv[3:])

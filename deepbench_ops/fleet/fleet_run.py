@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from deepbench_ops import process_lifetime
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet import job_folder, job_result_merging, reframe_site
 from deepbench_ops.fleet.fleet_jobs import PLAN_VARIABLE, FleetJobs
@@ -92,7 +93,8 @@ class FleetRun:
             path.unlink(missing_ok=True)
         with said.open("x", encoding="utf-8") as log:
             process = subprocess.Popen(
-                self._command(report),
+                # killed, this process still lets ReFrame cancel its jobs
+                process_lifetime.bound(self._command(report), by=signal.SIGINT),
                 cwd=self.folder,
                 env={**os.environ, PLAN_VARIABLE: str(self.jobs.path)},
                 stdin=subprocess.DEVNULL,

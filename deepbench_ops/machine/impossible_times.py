@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from deepbench_ops.machine.machine_profile import Profile
+from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.problems.precision import TABLE, multiplied, stored
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.problem_ids import problem_of
@@ -26,11 +26,21 @@ store, and a part of the operands may be in the cache. The highest in results/ i
 
 LARGER = 2.0
 
+DISTURBED = 2.0
+"""Further factor for peaks and bandwidths that were measured next to other load: a neighbour that
+takes one of two cores halves them."""
+
+
+NOT_MEASURED = Figure(None, "bytes/s", "not measured: no profile has it")
+
 
 @dataclass(frozen=True)
 class Roofs:
     """Known roofs of a device: peak FLOP/s by precision, memory bandwidth in bytes/s, and size of
-    the last cache in bytes."""
+    the last cache in bytes.
+
+    Figures that were measured next to other load count twice (`DISTURBED`).
+    """
 
     peaks: Mapping[str, float]
     bandwidth: float | None = None
@@ -46,11 +56,11 @@ class Roofs:
         if known is None:
             return cls({})
         peaks = known.peaks.get(device, {})
-        bandwidth = known.bandwidth.get(device)
+        bandwidth = known.bandwidth.get(device, NOT_MEASURED)
         cache_bytes = known.facts.get("last_level_cache_bytes", "") if device == "cpu" else ""
         return cls(
-            {name: each.value for name, each in peaks.items() if each.value is not None},
-            bandwidth.value if bandwidth is not None else None,
+            {name: most for name, each in peaks.items() if (most := _highest(each)) is not None},
+            _highest(bandwidth),
             float(cache_bytes) if cache_bytes.isdigit() and int(cache_bytes) else None,
         )
 
@@ -76,6 +86,11 @@ class Roofs:
         precision, flops = asked(key)
         peak = self.peaks.get(precision)
         return flops / fast_factor(key) / peak / BEYOND if peak else 0.0
+
+
+def _highest(figure: Figure) -> float | None:
+    """Return the value that a figure may have on a quiet machine; None without a value."""
+    return figure.value and figure.value * (DISTURBED if figure.disturbed else 1)
 
 
 def times_peak(key: ResultKey, seconds: float, peaks: Mapping[str, float]) -> float | None:

@@ -19,6 +19,9 @@ from deepbench_ops.storage.atomic_write import Ready
 FILE_NAME = "machine.profile"
 VERSION = 1
 
+NEXT_TO_LOAD = "; next to other load: "
+"""Part of a figure's `how` before the load that may have made it too low."""
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -31,6 +34,11 @@ class Figure:
     value: float | None
     unit: str
     how: str
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether it was measured next to other load, so that it may be too low."""
+        return NEXT_TO_LOAD in self.how
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Any
 from deepbench_ops import backends
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.machine import machine_facts, peak_rates
-from deepbench_ops.machine.machine_profile import Figure, Profile
+from deepbench_ops.machine.machine_profile import NEXT_TO_LOAD, Figure, Profile
 from deepbench_ops.machine.other_load import LoadMonitor
 from deepbench_ops.measure import yardstick
 
@@ -102,9 +102,10 @@ def measure_profile(
     facts |= _libraries(threads) if peak_rates.GPU in devices else {}
     found = {device: best_of([each[device] for each in passes], warn) for device in devices}
     standing = None if renewed.peaks else old
-    kept = {device: _kept(found[device], standing, device, warn) for device in devices}
     if reason := monitor.found():
         warn(f"{reason} meanwhile: peaks and new yardstick readings may be wrong. {AGAIN}")
+        found = {device: _marked(figures, reason) for device, figures in found.items()}
+    kept = {device: _kept(found[device], standing, device, warn) for device in devices}
     return Profile(
         machine=machine,
         date=date.today().isoformat(),
@@ -144,6 +145,14 @@ def best_of(passes: list[dict[str, Figure]], warn: Say) -> dict[str, Figure]:
             warn(f"{name}: {several} G{unit} in two passes, so the machine was disturbed. {AGAIN}")
         found[name] = peak_rates.best(figures) if values else figures[0]
     return found
+
+
+def _marked(figures: Mapping[str, Figure], load: str) -> dict[str, Figure]:
+    """Return figures that name the load next to which they were measured."""
+    return {
+        name: each if each.value is None else replace(each, how=f"{each.how}{NEXT_TO_LOAD}{load}")
+        for name, each in figures.items()
+    }
 
 
 def _measured_by(figure: Figure) -> str:
@@ -283,8 +292,10 @@ def _dated(figure: Figure, day: str) -> Figure:
 
 def _better(new: Figure, old: Figure | None) -> Figure:
     """Return the new figure, or the old one if it was measured and is higher, or the new one has no
-    value."""
+    value. One that was measured next to other load gives way to one that was not."""
     if old is None or old.value is None:
+        return new
+    if old.disturbed and new.value is not None and not new.disturbed:
         return new
     if new.value is None or (old.how.startswith(MEASURED) and old.value > new.value):
         return old

@@ -69,7 +69,9 @@ OUT = (
 OUT_PREFIXES = ("TF_CLI_", "TF_VAR_", "TF_LOG_", "TF_PLUGIN_", "TF_REGISTRY_")
 
 OUT_ENDINGS = ("_HOME", "_PATH", "_PATHS", "_DIR", "_ROOT", "_VERSION", "_LIB_PATHS")
-"""Where something lies, or which version an image holds."""
+"""Where something lies, or which version an image holds. LD_LIBRARY_PATH is none of the recorded
+variables for the same reason: a cluster's modules set it to other folders for every user, and the
+library that was loaded is recorded by its own name and version."""
 
 
 def foreign(

@@ -7,6 +7,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent
+PART = 1 << 20
+"""Bytes of a file that are in memory at once."""
+
 LIBRARIES = ("asv", "numpy", "scipy")
 """Libraries that the values depend on, besides this package."""
 
@@ -21,7 +24,9 @@ def of_machine(folder: Path, key: str = "") -> str:
     for path in sorted(filter(Path.is_file, folder.rglob("*"))):
         name = path.relative_to(folder).as_posix()
         digest.update(f"\n{name} {path.stat().st_size}\n".encode())
-        digest.update(path.read_bytes())
+        with path.open("rb") as stream:
+            while part := stream.read(PART):
+                digest.update(part)
     return digest.hexdigest()
 
 

@@ -79,8 +79,9 @@ def test_a_plan_is_measured_once(root):
 
 
 @pytest.mark.slow
-def test_ctrl_c_ends_all_jobs_and_the_next_run_goes_on(root, mark):
-    """No process is left, and no point is measured again."""
+@pytest.mark.parametrize(("by", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+def test_an_ended_run_ends_all_jobs_and_the_next_one_goes_on(root, mark, by, status):
+    """After Ctrl-C and after kill -9 no process is left, and no point is measured again."""
     environ = {**fleet_project.environ(root), processes.MARK: mark}
     run = subprocess.Popen(
         [*command.COMMAND, "fleet", "run"],
@@ -95,10 +96,10 @@ def test_ctrl_c_ends_all_jobs_and_the_next_run_goes_on(root, mark):
     until = time.monotonic() + 120
     while not list(journals.rglob("begun.json")) and time.monotonic() < until:
         time.sleep(0.01)
-    run.send_signal(signal.SIGINT)
+    run.send_signal(by)
     said, _ = run.communicate(timeout=60)
-    assert 130 == run.returncode, said
-    assert "of 2; the same command goes on from there" in said
+    assert status == run.returncode, said
+    assert (by == signal.SIGINT) == ("of 2; the same command goes on from there" in said)
     assert "Traceback" not in said
     assert processes.eventually_gone(mark)
     assert "measured" not in states(root).values()

@@ -4,6 +4,7 @@ import pytest
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile_measurement
+from deepbench_ops.machine.impossible_times import Roofs
 from deepbench_ops.machine.machine_profile import Figure, Profile
 
 
@@ -141,9 +142,31 @@ def test_a_neighbour_of_one_pass_costs_nothing_and_is_named(simulated, read_yard
 def test_a_neighbour_that_stays_is_named(simulated, read_yardsticks):
     """Both passes agree on half of the peak: only the processors' time shows the neighbour."""
     simulated.update(neighbour=iter([True] * 4), others="other processes took 50%")
-    peak, _, doubts, _ = measured()
+    peak, _, doubts, found = measured()
     assert 122 == peak
     assert any("other processes took 50%" in line for line in doubts)
+    assert found.peaks["cpu"]["float32"].how.endswith(
+        "next to other load: other processes took 50%"
+    )
+
+
+def test_a_peak_next_to_a_neighbour_that_stays_makes_no_true_time_impossible(
+    simulated, read_yardsticks
+):
+    """It counts twice as a roof until a quiet measurement replaces it, be that higher or not."""
+    simulated.update(neighbour=iter([True] * 4), others="other processes took 50%")
+    *_, disturbed = measured()
+    assert (244, 26) == (
+        round(Roofs.of(disturbed, "cpu").peaks["float32"] / 1e9),
+        round(Roofs.of(disturbed, "cpu").bandwidth / 1e9),
+    )
+    simulated.update(neighbour=iter([True] * 4), others="")
+    *_, quiet = measured(disturbed)
+    assert quiet.peaks["cpu"]["float32"].value == disturbed.peaks["cpu"]["float32"].value
+    assert (122, 13) == (
+        round(Roofs.of(quiet, "cpu").peaks["float32"] / 1e9),
+        round(Roofs.of(quiet, "cpu").bandwidth / 1e9),
+    )
 
 
 def test_a_former_peak_outlives_a_disturbed_measurement(simulated, read_yardsticks):
