@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import measure_alone, results_folder, say_settings
 from deepbench_ops.commands.problems import scaled
 from deepbench_ops.errors import DeepbenchError
@@ -108,10 +109,8 @@ def machine(
             path = machine_profile.path_of(results, found.machine)
             raise DeepbenchError(f"{path} was written by another command meanwhile: run it again")
         click.echo(f"written: {machine_profile.write(results, found)}")
-    for line in state_profile.summary(found.latencies, before):
-        click.echo(line)
-    for line in costs:
-        click.echo(line)
+    for line in [*state_profile.summary(found.latencies, before), *costs]:
+        click.echo(terminal_tables.prose(line))
 
 
 def show_identity(identity: dict[str, str], changed: dict[str, tuple[str, str]]) -> None:
@@ -158,7 +157,7 @@ def show_profile(found: Profile) -> None:
     }
     for title, figures in groups.items():
         for name, figure in figures.items():
-            click.echo(f"{title} {name}: {figure_text(figure)}")
+            click.echo(terminal_tables.prose(f"{title} {name}: {figure_text(figure)}", "  "))
 
 
 def figure_text(figure: Figure) -> str:

@@ -97,7 +97,7 @@ def noise(
     for line in advised or ["Nothing to improve was found."]:
         click.echo(terminal_tables.prose(line))
     for line in ["", *blas] if blas else []:
-        click.echo(line)
+        click.echo(terminal_tables.prose(line))
 
 
 def _levels() -> list[float]:

@@ -21,6 +21,7 @@ def counted(script, *arguments):
     return done.stdout
 
 
+@pytest.mark.seeded
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "way", ["rounds alternate", "one release after the other", "samples appended"]
@@ -31,6 +32,7 @@ def test_a_run_that_is_killed_loses_nothing_and_counts_nothing_twice(way):
     assert " kills: 0 lost, 0 counted twice, 0 processes left, 0 journals left" in said
 
 
+@pytest.mark.seeded
 @pytest.mark.slow
 def test_a_history_that_ends_early_loses_nothing_and_counts_nothing_twice():
     """Killed before a tenth of its operations on files; killed, terminated and interrupted."""
@@ -40,6 +42,7 @@ def test_a_history_that_ends_early_loses_nothing_and_counts_nothing_twice():
     )
 
 
+@pytest.mark.seeded
 @pytest.mark.slow
 def test_commands_that_write_at_once_lose_no_update():
     """Each ends well, or is refused by the lock."""

@@ -376,7 +376,8 @@ def test_what_many_ranks_spend_on_meeting_forbids_no_large_sum(fault, monkeypatc
 
 @pytest.mark.parametrize(("name", "expected"), [("gloo", {"127.0.0.1"}), ("mpi", set())])
 def test_no_other_machine_can_reach_the_ranks(name, expected):
-    """All that the ranks listen on is bound to the loopback address; those of MPI share memory."""
+    """All that the ranks listen on is bound to the loopback address; those of MPI share memory. The
+    port of mpirun itself is Open MPI's own, and docs/how-to/all_reduce.md names it."""
     with group(name, 3) as ranks:
         assert expected == listening(ranks.pids.values())
 

@@ -12,6 +12,7 @@ pytest.importorskip("pyarrow")
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.seeded
 @pytest.mark.slow
 def test_a_seeded_tenth_of_the_damaged_files_gives_no_fault() -> None:
     """No traceback, no hang, no wrong number accepted, no time lost without a word."""
