@@ -23,6 +23,10 @@ MachineLines = tuple[list[Line], MachineRecord, list[str]]
 """The lines of a machine, the machine, and sentences about results that cannot be read."""
 
 RELEASE, ENSEMBLE = (Point._fields.index(name) for name in ("release", "ensemble"))
+LISTS = tuple(
+    Point._fields.index(name) for name in ("rounds", "notes", "settings", "sample_seconds")
+)
+"""Fields that are tuples, and lists in JSON."""
 
 
 def encode(found: MachineLines) -> dict[str, Any]:
@@ -127,10 +131,16 @@ def _line(stored: Mapping[str, Any], releases: Sequence[Release]) -> Line:
 
 
 def _point(row: Sequence[Any], releases: Sequence[Release]) -> Point:
-    release = releases[row[RELEASE]]
-    point = Point._make([*row[:RELEASE], release, *map(_immutable, row[RELEASE + 1 :])])
-    origin = point.ensemble
-    return point if origin is None else point._replace(ensemble=Origin._make(origin))
+    fields = list(row)
+    fields[RELEASE] = releases[row[RELEASE]]
+    for place in LISTS:
+        if fields[place]:
+            fields[place] = _immutable(fields[place])
+        elif fields[place] is not None:
+            fields[place] = ()
+    if fields[ENSEMBLE] is not None:
+        fields[ENSEMBLE] = Origin._make(map(_immutable, fields[ENSEMBLE]))
+    return Point._make(fields)
 
 
 def _step(stored: Mapping[str, Any]) -> SharedStep:

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Any
 
 from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.pages.addresses import timeline_fragment
-from deepbench_ops.pages.search_data import longest_lines
 from deepbench_ops.problems.precision import multiplied
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.problem_lists import TYPES, load
 from deepbench_ops.problems.selections import operations
 
 
-def content(lines: Iterable[Line]) -> list[dict[str, Any]]:
+def content(longest: Mapping[tuple[str, str], Line]) -> list[dict[str, Any]]:
     """The families in their order, each with its precisions and problems.
 
     A problem has its FLOPs by operation, its bytes by operation and precision, and the address of
     the timeline that shows it (null if it was not measured).
+
+    longest: the line of each problem that was measured, by family and id.
     """
-    longest = longest_lines(lines)
     found = []
     for name, kind in TYPES.items():
         problems = load(name)

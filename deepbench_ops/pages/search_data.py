@@ -16,7 +16,9 @@ FACTS = ("accelerator", "cpu")
 
 
 def content(
-    machines: Sequence[MachineRecord], lines: Iterable[Line], releases: Iterable[Release]
+    machines: Sequence[MachineRecord],
+    longest: Mapping[tuple[str, str], Line],
+    releases: Iterable[Release],
 ) -> dict[str, list[Any]]:
     """Rows of machines, releases and problems.
 
@@ -24,8 +26,9 @@ def content(
     - release, newest first: name and day;
     - problem, measured ones first: family, its heading, id, title, application and the address of
       the timeline with the most points (null if it was not measured).
+
+    longest: what `longest_lines` returns.
     """
-    longest = longest_lines(lines)
     problems = {
         (family, problem_id): line.points[-1].problem
         for (family, problem_id), line in longest.items()

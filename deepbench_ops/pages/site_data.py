@@ -94,8 +94,9 @@ def write(
     write_data(folder / "catalogue", catalogue)
     index = index_page_data.content(machines, once, causes, courses, matrices, places)
     write_data(folder / "index", index)
-    write_data(folder / "search", search_data.content(machines, lines, ordered))
-    write_data(folder / "operations", operation_data.content(lines))
+    longest = search_data.longest_lines(lines)
+    write_data(folder / "search", search_data.content(machines, longest, ordered))
+    write_data(folder / "operations", operation_data.content(longest))
     write_data(folder / "models", model_data.content(machines, lines))
 
 

@@ -100,9 +100,9 @@ def _with_own_pages(publish: Callable[..., Any]) -> Callable[..., Any]:
         try:
             with (
                 locks.in_turn(scratch / "publishing", doing="asv publish"),
+                pages.being_made(),  # first: they are stored for the machines that have not changed
                 result_cache.read_once(results),
                 applied(WHILE_PUBLISHING),
-                pages.being_made(),
             ):
                 outcome = publish(cls, conf, *args, **kwargs)
                 named = pages.finish()
