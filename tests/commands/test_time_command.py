@@ -180,7 +180,7 @@ def test_the_framework_is_the_first_that_has_the_family(family, framework):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", [name for name in IN_ONE_PROCESS if name != "model"])
+@pytest.mark.parametrize("family", IN_ONE_PROCESS)
 def test_a_listed_problem_of_each_family_is_timed(family, tmp_path):
     """The smallest one, checked, by the first framework that has the kernel."""
     needed("torch")
