@@ -174,20 +174,23 @@ class Installation:
         """Fill the environment; return the requirements of the framework that are left out."""
         left_out = self._install_lean() if self._without_gpu() else self._install_all()
         self._compile()
-        if self.project:
-            self._pip("--no-deps", "--no-build-isolation", "--editable", str(self.project))
-        self._copy()
+        own = ("--no-build-isolation", "--editable", str(self.project)) if self.project else ()
+        self._copy(own)
         return left_out
 
-    def _copy(self) -> None:
-        """Install distributions as they are installed here, another build of a version too."""
-        for distribution in self._copied().values():
-            with tempfile.TemporaryDirectory() as folder:
+    def _copy(self, more: tuple[str, ...] = ()) -> None:
+        """Install distributions as they are installed here, another build of a version too.
+
+        more: further arguments for pip, which is started once, since each start takes a second.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            wanted = [*more]
+            for distribution in self._copied().values():
                 try:
-                    wanted = pip_arguments(distribution, Path(folder))
+                    wanted += pip_arguments(distribution, Path(folder))
                 except DeepbenchError as error:
                     raise self._failure(str(error), str(error)) from None
-                self._pip("--no-deps", "--no-index", "--force-reinstall", *wanted)
+            self._pip("--no-deps", "--no-index", "--force-reinstall", *wanted)
 
     def _without_gpu(self) -> bool:
         return self.release.framework == "torch" and not accelerators()
