@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from deepbench_ops.statistics.robust_interval import FEWEST, Location, locate
+from deepbench_ops.statistics.robust_interval import FEWEST, Location, locate, tails
 from deepbench_ops.statistics.sample_interval import CONFIDENCE
 from deepbench_ops.statistics.spread import median_variance
 
@@ -141,14 +141,13 @@ def _adjusted(probabilities: np.ndarray) -> np.ndarray:
 
 def _judged(difference: Location, rounds: int, share: float) -> Verdict:
     """Return the verdict on a difference of logarithms."""
-    middle = float(difference.median)
     if rounds < FEWEST_ROUNDS:
-        return replace(NOTHING_KNOWN, ratio=_ratio(middle), rounds=rounds)
+        return replace(NOTHING_KNOWN, ratio=_ratio(float(difference.median)), rounds=rounds)
     error = 1 - CONFIDENCE
-    below, above = (float(bound) for bound in difference.interval(share * error))
+    asked = (0.5, *tails(share * error), POWER, 1 - POWER)
+    middle, below, above, *others = map(float, difference.quantile(asked))
     low, ratio, high = (_ratio(log) for log in (below, middle, above))
-    misses = (float(difference.quantile(one)) - middle for one in (POWER, 1 - POWER))
-    reach = max(above - middle, middle - below) + max(map(abs, misses))
+    reach = max(above - middle, middle - below) + max(abs(one - middle) for one in others)
     probability = min(1.0, float(difference.probability(0.0)) / share)
     if probability < error and abs(ratio - 1) >= SMALLEST:
         kind: Kind = "slower" if ratio > 1 else "faster"

@@ -74,7 +74,12 @@ class Round:
     @cached_property
     def fitted(self) -> TwoWay:
         """Effects of the releases, in the order of `names`; of a round that is complete."""
-        return median_polish.fit(self.logs(self.names))
+        return median_polish.fit(self.logs(list(self._columns)))
+
+    @cached_property
+    def _columns(self) -> dict[str, int]:
+        """Places of the releases in `names`; of a round that is complete."""
+        return {name: place for place, name in enumerate(self.names)}
 
     def difference(self, before: str, after: str) -> tuple[float, float]:
         """Return the logarithm of after / before and its variance.
@@ -82,10 +87,9 @@ class Round:
         NaN where either is missing, and where no sweeps lead from one to the other: their blocks
         have lost the anchor.
         """
-        names = self.names
-        if before not in names or after not in names:
+        if before not in self._columns or after not in self._columns:
             return math.nan, math.nan
-        return self.fitted.difference(names.index(before), names.index(after))
+        return self.fitted.difference(self._columns[before], self._columns[after])
 
     @property
     def is_calibrated(self) -> bool:

@@ -104,13 +104,22 @@ def polish(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     residuals = np.array(values, dtype=float)
     effects = np.zeros((*residuals.shape[:-2], residuals.shape[-1]))
     for _ in range(STEPS):
-        residuals -= np.median(residuals, axis=-1, keepdims=True)
-        change = np.median(residuals, axis=-2, keepdims=True)
+        residuals -= _medians(residuals)
+        change = np.swapaxes(_medians(np.swapaxes(residuals, -1, -2)), -1, -2)
         residuals -= change
         effects += change[..., 0, :]
         if np.max(abs(change), initial=0.0) < SETTLED:
             break
     return effects, residuals
+
+
+def _medians(values: np.ndarray) -> np.ndarray:
+    """Return the medians along the last axis, which stays, as np.median does in five times the time
+    for tables of some twenty rows. Values are finite."""
+    ordered = np.sort(values, axis=-1)
+    half, odd = divmod(values.shape[-1], 2)
+    high = ordered[..., half, None]
+    return high if odd else (ordered[..., half - 1, None] + high) / 2
 
 
 def _joined(effects: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ judges results.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,8 +65,8 @@ class Location:
 
     def interval(self, error: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the bounds that miss the level with at most this probability."""
-        tail = error / 2 / CAUTION
-        return self.quantile(tail), self.quantile(1 - tail)
+        low, high = self.quantile(tails(error))
+        return low, high
 
     def probability(self, level: float | np.ndarray) -> np.ndarray:
         """Return how probable a distance as large from `level` is by noise alone; a level for all
@@ -83,15 +84,18 @@ class Location:
         each = stdtr(self.freedoms, distances, where=counts, out=np.zeros_like(distances))
         return np.clip((self.weights * each).sum(axis=-1), 0.0, 1.0)
 
-    def quantile(self, probability: float) -> np.ndarray:
-        """Return the value that the level is below with this probability."""
-        each = self.centres + self.errors * stdtrit(self.freedoms, probability)
+    def quantile(self, probability: float | Sequence[float]) -> np.ndarray:
+        """Return the value that the level is below with this probability; of several probabilities
+        their values in a new first axis, in a fraction of the time of one after the other."""
+        asked = np.asarray(probability)
+        asked = asked.reshape(*asked.shape, *(1 for _ in self.weights.shape))
+        each = self.centres + self.errors * stdtrit(self.freedoms, asked)
         counts = self.weights > 0
         low = np.where(counts, each, np.inf).min(axis=-1)
         high = np.where(counts, each, -np.inf).max(axis=-1)
         for _ in range(HALVINGS):
             middle = (low + high) / 2
-            below = self.below(middle) < probability
+            below = self.below(middle) < asked[..., 0]
             low, high = np.where(below, middle, low), np.where(below, high, middle)
         return (low + high) / 2
 
@@ -106,6 +110,13 @@ class Location:
             (ours + theirs) ** 2 / parts,
         )
         return _most_probable(*(each.reshape(*each.shape[:-2], -1) for each in pairs))
+
+
+def tails(error: float) -> tuple[float, float]:
+    """Return the probabilities whose quantiles bound the interval that misses the level with at
+    most the probability `error`."""
+    tail = error / 2 / CAUTION
+    return tail, 1 - tail
 
 
 def locate(levels: np.ndarray, variances: np.ndarray) -> Location:
