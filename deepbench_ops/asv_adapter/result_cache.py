@@ -31,17 +31,27 @@ def read_once(results: Path) -> Iterator[None]:
     A file is read again if it changes meanwhile. Results are shared: change a copy. Damaged files
     are left out without asv's warnings; `damaged_files` names them.
     """
-    for folder in sorted(path for path in results.glob("*") if path.is_dir()):
-        for path in result_files.paths(folder):
-            with suppress(DeepbenchError, OSError):
-                _known[path.resolve()] = state(path), result_files.read(path)
-                _sound.append((str(folder), path.name, folder.name))
+    with remembered():
+        for folder in sorted(path for path in results.glob("*") if path.is_dir()):
+            for path in result_files.paths(folder):
+                with suppress(DeepbenchError, OSError):
+                    result_files.read(path)
+                    _sound.append((str(folder), path.name, folder.name))
+        try:
+            with applied([SOUND]):
+                yield
+        finally:
+            _sound.clear()
+
+
+@contextmanager
+def remembered() -> Iterator[None]:
+    """Read each file once that is asked for in the block. Results are shared: change a copy."""
     try:
-        with applied(PATCHES):
+        with applied([CHECKED, REMEMBERED]):
             yield
     finally:
         _known.clear()
-        _sound.clear()
 
 
 def _checked(load: Callable[..., Results]) -> Callable[..., Results]:
@@ -59,15 +69,23 @@ def _checked(load: Callable[..., Results]) -> Callable[..., Results]:
 
 
 def _remembered(load: Callable[..., Results]) -> Callable[..., Results]:
-    """Wrap asv's reading of a file: one that `read_once` has read is not read again."""
+    """Wrap asv's reading of a file: one that was read before is not read again."""
 
     def wrapped(cls: type[Results], path: str, machine_name: str | None = None) -> Results:
-        before, found = _known.get(Path(path).resolve(), (None, None))
-        if found is not None and machine_name in (None, found.params.get("machine")):
-            with suppress(OSError):
-                if before == state(Path(path)):
-                    return found
-        return load(cls, path, machine_name)
+        file = Path(path).resolve()
+        try:
+            now = state(file)
+        except OSError:
+            return load(cls, path, machine_name)
+        before, found = _known.get(file, (None, None))
+        if (
+            found is None
+            or before != now
+            or machine_name not in (None, found.params.get("machine"))
+        ):
+            found = load(cls, path, machine_name)
+            _known[file] = now, found
+        return found
 
     return wrapped
 
@@ -79,27 +97,26 @@ def state(path: Path) -> FileState:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-PATCHES = (
-    Patch(
-        asv_results,
-        "iter_results_paths",
-        instead(lambda results: iter(list(_sound))),
-        "asv warns of damaged files one by one, and publishes without saying so at its end",
-        scope=PUBLISH,
-    ),
-    Patch(
-        Results,
-        "load",
-        _checked,
-        "asv takes any number for a time, and its search for steps then never ends",
-        scope=PUBLISH,
-    ),
-    Patch(
-        Results,
-        "load",
-        _remembered,
-        "asv reads all results twice, and our own pages once more",
-        needed=False,
-        scope=PUBLISH,
-    ),
+SOUND = Patch(
+    asv_results,
+    "iter_results_paths",
+    instead(lambda results: iter(list(_sound))),
+    "asv warns of damaged files one by one, and publishes without saying so at its end",
+    scope=PUBLISH,
 )
+CHECKED = Patch(
+    Results,
+    "load",
+    _checked,
+    "asv takes any number for a time, and its search for steps then never ends",
+    scope=PUBLISH,
+)
+REMEMBERED = Patch(
+    Results,
+    "load",
+    _remembered,
+    "asv reads all results twice, and our own pages once more",
+    needed=False,
+    scope=PUBLISH,
+)
+PATCHES = (SOUND, CHECKED, REMEMBERED)

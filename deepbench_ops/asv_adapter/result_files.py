@@ -87,7 +87,7 @@ def entry(path: Path) -> dict[str, str]:
 
 def damaged(path: Path, wrong: Exception) -> DeepbenchError:
     """Return the error about a file of results that cannot be read."""
-    reason = PREFIX.sub("", " ".join(str(wrong).split()))
+    reason = PREFIX.sub("", " ".join(str(wrong).split())).removeprefix(f"{path}: ")
     if isinstance(wrong, RecursionError):
         reason = "it is nested too deeply"
     if "format" in reason and path.name.endswith(".json"):

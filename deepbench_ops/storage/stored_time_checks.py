@@ -20,6 +20,8 @@ ROUNDED = 1e-3
 
 def is_number(value: object) -> bool:
     """Whether a value is a finite number; true and false are none."""
+    if type(value) is float:  # nearly all are
+        return -math.inf < value < math.inf
     return (
         isinstance(value, int | float)
         and not isinstance(value, bool)

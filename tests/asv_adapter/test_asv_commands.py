@@ -101,8 +101,7 @@ def environment(root: Path) -> dict[str, str]:
     env = {**os.environ, **wheelhouse.pip_environment(root / "wheels"), "HOME": str(root)}
     env.pop("DEEPBENCH_ON_REQUEST", None)
     env.pop("DEEPBENCH_SPOOL", None)
-    env.pop("OPENBLAS_CORETYPE", None)
-    return env
+    return {name: value for name, value in env.items() if not name.startswith("OPENBLAS_")}
 
 
 def results(root: Path) -> dict[str, dict[str, list[float]]]:
