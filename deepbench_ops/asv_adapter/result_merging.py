@@ -13,11 +13,16 @@ from deepbench_ops.statistics.sample_interval import log_interval
 from deepbench_ops.storage.measurement_files import Record
 from deepbench_ops.storage.result_key import ResultKey
 
-# asv needs a finite interval of every value. Where samples are too few for one it reaches from this
-# part of the value to this multiple of it: beyond any difference between releases. asv weighs a
-# point by the width of its interval, and its search for steps does not end where the weights of one
-# series lie hundreds of orders of magnitude apart.
 WIDEST = 1e6
+"""Where samples are too few for an interval, the stored one reaches from this part of the value to
+this multiple of it, which is beyond any difference between releases.
+
+asv needs one: `asv compare` looks up both bounds of two points with few samples and ends in a
+KeyError without them, and `asv publish` gives a point without them the median weight of its line,
+as if it were known as well as the others. It weighs a point by the width of its interval, and its
+search for steps does not end where the weights of one line lie hundreds of orders of magnitude
+apart: so the bounds are no larger.
+"""
 
 
 def merge(new: Results, stored: Results | None, records: Iterable[Record]) -> None:
@@ -120,7 +125,8 @@ def _is_measured(value: float | None) -> bool:
 def set_intervals(results: Results) -> None:
     """Store intervals of log seconds, which are above zero, in place of those that asv made.
 
-    Points that the run did not measure keep theirs: those of ensembles are no intervals of samples.
+    Points that the run did not measure (`changed`) keep theirs, unless they reach to zero or have
+    no end: those of ensembles are no intervals of samples.
     """
     fields = private_result_fields.of(results)
     changed = getattr(results, "changed", None)

@@ -43,6 +43,19 @@ def test_every_sample_is_of_a_record(machine: str) -> None:
     assert compared
 
 
+def test_no_stored_interval_reaches_zero() -> None:
+    """asv's own commands read the stored bounds, of measured and of published results."""
+    for path in sorted(RESULTS.glob("*/*-*.json")):
+        stored = json.loads(path.read_text())
+        titles = stored["result_columns"]
+        for name, row in stored["results"].items():
+            columns = dict(zip(titles, row, strict=False))
+            bounds = [columns.get(f"stats_ci_99_{side}") or () for side in "ab"]
+            for low, high in zip(*bounds, strict=True):
+                known = low is not None or high is not None
+                assert not known or 0 < low <= high < math.inf, (path, name, low, high)
+
+
 def calibrated(entry: measurement_files.Record) -> list[float]:
     """The calibrated seconds of a record's slices, raw ones where it had no yardstick."""
     if not entry["yardstick"] or not entry["nominal"]:

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from asv._stats import get_weight
+from asv._stats import get_weight, is_different
 from asv.results import Results
 from asv.runner import BenchmarkResult
 from asv.step_detect import detect_steps
@@ -181,6 +181,15 @@ def test_stored_intervals_are_above_zero(tmp_path, spread):
     """Also where asv's own, which is made of seconds, is not."""
     for entry in stats_in(save(tmp_path, [1.0, 2.0, 3.0], spread=spread)):
         assert 0 < entry["ci_99_a"] <= entry["ci_99_b"] < math.inf
+
+
+def test_asv_compare_needs_an_interval_of_few_samples(tmp_path):
+    """It looks up both bounds; the widest ones say that the two points need not differ."""
+    few = stats_in(save(tmp_path, [1.0, 2.0, 3.0]))
+    one, other = [1.0, 1.01], [2.0, 2.02]
+    assert not is_different(one, other, few[0], few[1])
+    with pytest.raises(KeyError):
+        is_different(one, other, {}, {})
 
 
 def test_quick_points_beside_full_ones_do_not_stop_asv_publish(tmp_path):
