@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deepbench_ops.analysis.history_filing import UNSUPPORTED
@@ -96,6 +97,13 @@ def member() -> Launch:
     return Launch(sys.executable, {}, ("-m", "deepbench_ops.measure.yardstick_member"))
 
 
+def journal_of(name: str) -> Path:
+    """Return the path of the journal of a history, given the name of its file."""
+    from deepbench_ops import project
+
+    return project.environments().parent / "history" / f"{name}.jsonl"
+
+
 def open_history(
     name: str, releases: Sequence[Release], save: bool, say: Callable[[str], object]
 ) -> OpenHistory:
@@ -113,7 +121,7 @@ def open_history(
     from deepbench_ops.releases import table_location
     from deepbench_ops.storage import ensemble_round_files
 
-    journal = project.environments().parent / "history" / f"{name}.jsonl"
+    journal = journal_of(name)
     names = [release.name for release in releases]
     launch = member()
     if not save:

@@ -2,7 +2,9 @@
 
 A framework whose releases were measured together on this machine (`deepbench history`) goes on in
 the same way: kernels that its history has are measured in a block of the anchor, the release before
-and the new one, and the run leaves them out. DEEPBENCH_ALONE=1 switches this off.
+and the new one, and the run leaves them out. DEEPBENCH_ALONE=1 switches this off. A run first finds
+what joins (`plans`), asks about its seconds together with those of all other points
+(`run_forecast`), and then measures it (`measured`).
 """
 
 import os
@@ -42,29 +44,64 @@ class Joining:
     tasks: Sequence[KernelTask]
 
 
-Measure = Callable[[Joining], Mapping[str, set[KernelTask]]]
-"""Measures and files; returns by release's name the kernels that the run is to leave out."""
+@dataclass(frozen=True)
+class Plan:
+    """The kernels that join the history of a framework, before they are measured.
 
-_measure: list[Measure] = []
-
-
-def use(measure: Measure) -> None:
-    """Let `measure` measure what joins a history."""
-    _measure[:] = [measure]
-
-
-def joined(conf: Config, range_spec: Any, options: Mapping[str, Any]) -> dict[str, set[ResultKey]]:
-    """Measure what joins histories, and return by release's hash the points to leave out.
-
-    Raises DeepbenchError for a damaged file of rounds.
+    points: those of the run that a kernel stands for. seconds: expected, by kernel; 0 for those
+    that the history has already.
     """
-    if not _measure or os.environ.get(ALONE) == "1" or not _is_plain(conf, options):
-        return {}
-    found: dict[str, set[ResultKey]] = defaultdict(set)
+
+    joining: Joining
+    points: Mapping[KernelTask, set[ResultKey]]
+    seconds: Mapping[KernelTask, float]
+
+    def left_out(self, done: Mapping[str, Iterable[KernelTask]]) -> dict[str, set[ResultKey]]:
+        """Return by release's hash the points of these kernels, given by release's name."""
+        return {
+            release.hash: {key for task in done.get(release.name, ()) for key in self.points[task]}
+            for release in self.joining.releases
+        }
+
+    @property
+    def expected(self) -> dict[str, set[ResultKey]]:
+        """The points that the run leaves out where all kernels can be measured."""
+        return self.left_out({release.name: self.points for release in self.joining.releases})
+
+
+@dataclass(frozen=True)
+class Joiner:
+    """The functions that measure what joins a history.
+
+    measure: measures and files; returns by release's name the kernels that the run is to leave out.
+    forecast: returns the seconds that this takes, by kernel; none where nothing can join.
+    """
+
+    measure: Callable[[Joining], Mapping[str, set[KernelTask]]]
+    forecast: Callable[[Joining], Mapping[KernelTask, float]]
+
+
+_joiner: list[Joiner] = []
+
+
+def use(joiner: Joiner) -> None:
+    """Let `joiner` measure what joins a history."""
+    _joiner[:] = [joiner]
+
+
+def plans(conf: Config, commits: Iterable[str], options: Mapping[str, Any]) -> list[Plan]:
+    """Return what joins histories, of a run of these releases, by their hashes.
+
+    options: those of `asv run`. Nothing is measured. Raises DeepbenchError for a damaged file of
+    rounds.
+    """
+    if not _joiner or os.environ.get(ALONE) == "1" or not _is_plain(conf, options):
+        return []
+    found: list[Plan] = []
     folder = Path(conf.results_dir) / machine_entry.default_name()
     repo = get_repo(conf)
     by_framework: dict[str, list[Release]] = defaultdict(list)
-    for commit in hashes(conf, range_spec):
+    for commit in commits:
         release = repo.release(commit)
         if release.measurable:
             by_framework[release.framework].append(release)
@@ -74,19 +111,25 @@ def joined(conf: Config, range_spec: Any, options: Mapping[str, Any]) -> dict[st
             KernelTask(*ensemble_round_files.kernel_of(each)) for each in content.entries
         )
         asked = {task: keys for task in kernels if (keys := _asked(task, options.get("bench")))}
-        if not asked:
-            continue
+        joining = Joining(framework, releases, list(asked))
+        seconds = _joiner[0].forecast(joining) if asked else {}
+        if seconds:
+            found.append(Plan(joining, asked, seconds))
+    return found
+
+
+def measured(found: Iterable[Plan]) -> dict[str, set[ResultKey]]:
+    """Measure and file what joins; return by release's hash the points to leave out."""
+    left_out: dict[str, set[ResultKey]] = {}
+    for plan in found:
         log.info(
-            f"{framework} has a history on this machine: {len(asked)} of its kernels are measured"
-            f" together with earlier releases, the others on their own ({ALONE}=1 measures all on"
-            " their own)"
+            f"{plan.joining.framework} has a history on this machine: {len(plan.points)} of its"
+            " kernels are measured together with earlier releases, the others on their own"
+            f" ({ALONE}=1 measures all on their own)"
         )
         log.flush()
-        done = _measure[0](Joining(framework, releases, list(asked)))
-        for release in releases:
-            for task in done.get(release.name, ()):
-                found[release.hash] |= asked[task]
-    return dict(found)
+        left_out |= plan.left_out(_joiner[0].measure(plan.joining))
+    return left_out
 
 
 def _is_plain(conf: Config, options: Mapping[str, Any]) -> bool:

@@ -57,7 +57,7 @@ def setup() -> None:
 def install() -> None:
     """Install the table of patches, and register the functions of later folders."""
     run_command.use(report_unsteady)
-    history_join.use(join_history)
+    history_join.use(history_join.Joiner(join_history, forecast_joining))
     publish_command.use(own_pages)
     patch_table.install()
 
@@ -74,6 +74,13 @@ def join_history(joining: history_join.Joining) -> Mapping[str, set[KernelTask]]
     from deepbench_ops.analysis import new_release_block
 
     return new_release_block.measure(joining, log.info)
+
+
+def forecast_joining(joining: history_join.Joining) -> Mapping[KernelTask, float]:
+    """Return the seconds of what joins a history; see `analysis.new_release_block`."""
+    from deepbench_ops.analysis import new_release_block
+
+    return new_release_block.forecast(joining)
 
 
 def report_unsteady(results: Path) -> None:

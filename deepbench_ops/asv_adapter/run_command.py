@@ -78,10 +78,9 @@ def _of_releases(run: Callable[..., Any]) -> Callable[..., Any]:
                 range_spec = get_repo(conf).measurable()
             for commit in history_join.hashes(conf, range_spec):
                 asv_environment.demand_measurable(get_repo(conf).release(commit))
-        question = run_forecast.Question(_framework(conf), kwargs)
+        resolved = history_join.hashes(conf, range_spec) if releases else ()
+        question = run_forecast.Question(_framework(conf), kwargs, frozenset(resolved))
         with only_measurement(ongoing.spool):
-            if releases:
-                ongoing.joined = history_join.joined(conf, range_spec, kwargs)
             with run_forecast.asking(question):
                 status = run(cls, conf, range_spec=range_spec, **kwargs)
             if ongoing.saving:

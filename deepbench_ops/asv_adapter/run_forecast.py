@@ -3,7 +3,7 @@
 import os
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -18,7 +18,8 @@ from asv.console import log
 from asv.results import iter_results_for_machine_and_hash
 from asv.util import UserError
 
-from deepbench_ops.asv_adapter import machine_entry, run_hooks
+from deepbench_ops.asv_adapter import history_join, machine_entry, run_hooks
+from deepbench_ops.asv_adapter.history_join import Plan
 from deepbench_ops.asv_adapter.patch import Patch
 from deepbench_ops.asv_adapter.run_hooks import YES_VARIABLE
 from deepbench_ops.asv_adapter.run_progress import duration_text
@@ -44,23 +45,43 @@ class Question:
     """The question that ends asv's search for benchmarks before a long run.
 
     framework: returns the framework of a release, by its hash. options: those of `asv run`.
+    joining: hashes of the releases that may join a history.
     """
 
     framework: Callable[[str], str]
     options: Mapping[str, Any]
+    joining: frozenset[str] = frozenset()
 
-    def ask(self, conf: Config, found: Benchmarks, environments: int, hashes: list[str]) -> None:
-        """Ask if the run takes long. Raises UserError where it is not wanted, or no one is there
-        to be asked."""
-        left = {each: _left(conf, found, each, self.options) for each in hashes}
+    def plans(self, conf: Config, hashes: list[str]) -> list[Plan]:
+        """Return what joins histories, of the releases that asv has chosen."""
+        commits = [each for each in hashes if each in self.joining]
+        return history_join.plans(conf, commits, self.options) if commits else []
+
+    def ask(
+        self,
+        conf: Config,
+        found: Benchmarks,
+        environments: int,
+        hashes: list[str],
+        plans: Sequence[Plan] = (),
+    ) -> None:
+        """Ask if the run takes long, with what joins histories. Raises UserError where it is not
+        wanted, or no one is there to be asked."""
+        joined: dict[str, set[ResultKey]] = {}
+        for plan in plans:
+            joined |= plan.expected
+        left = {
+            each: _left(conf, found, each, self.options, joined.get(each, ())) for each in hashes
+        }
         own = records(Path(conf.results_dir), machine_entry.default_name())
         known = costs(own, bool(self.options.get("quick")))
-        seconds = environments * sum(
+        alone = environments * sum(
             forecast(points, self.framework(each), known) for each, points in left.items()
         )
-        if seconds > LONG_SECONDS:
+        together = [each for plan in plans for each in plan.seconds.values() if each > 0]
+        if (seconds := alone + sum(together)) > LONG_SECONDS:
             points = environments * sum(each.total() for each in left.values())
-            demand_consent(points, len(hashes), seconds)
+            demand_consent(points, len(hashes), seconds, len(together))
 
 
 _question: Question | None = None
@@ -78,12 +99,19 @@ def asking(question: Question) -> Iterator[None]:
 
 
 def _ending_with_question(discover: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap asv's search for benchmarks: it ends with the question, and then measures what joins a
+    history, which asv leaves out."""
+
     def wrapped(
         cls: type, conf: Config, repo: Any, environments: Any, hashes: list[str], **more: Any
     ) -> Any:
+        global _question
+        question, _question = _question, None  # filing looks for benchmarks again
         found = discover(cls, conf, repo, environments, hashes, **more)
-        if _question is not None:
-            _question.ask(conf, found, len(environments), hashes)
+        if question is not None:
+            plans = question.plans(conf, hashes)
+            question.ask(conf, found, len(environments), hashes, plans)
+            run_hooks.current().joined = history_join.measured(plans)
         return found
 
     return wrapped
@@ -94,16 +122,23 @@ PATCHES = (
         Benchmarks,
         "discover",
         _ending_with_question,
-        "a run of hours is asked about, once the number of its points is known",
+        "a run of hours is asked about, once the number of its points is known, and before what "
+        "joins a history is measured",
     ),
 )
 
 
-def demand_consent(points: int, releases: int, seconds: float) -> None:
-    """Ask whether to measure so much. Raises UserError for the answer no, or none."""
+def demand_consent(points: int, releases: int, seconds: float, kernels: int = 0) -> None:
+    """Ask whether to measure so much. Raises UserError for the answer no, or none.
+
+    kernels: those that join a history, and are none of the points.
+    """
     of = "1 release" if releases == 1 else f"{releases} releases"
+    named = "1 kernel" if kernels == 1 else f"{kernels} kernels"
+    joined = f", and {named} measured together with earlier releases," if kernels else ""
     line = (
-        f"{points} points of {of} take about {duration_text(seconds)}. A selection takes less: "
+        f"{points} points of {of}{joined} take about {duration_text(seconds)}. A selection takes"
+        " less: "
         '--bench "$(deepbench select headline --precision float32)"'
     )
     if os.environ.get(YES_VARIABLE) == "1":
@@ -152,9 +187,14 @@ def _kind(name: str, params: Sequence[Any]) -> PointKind:
 
 
 def _left(
-    conf: Config, found: Benchmarks, hash: str, options: Mapping[str, Any]
+    conf: Config,
+    found: Benchmarks,
+    hash: str,
+    options: Mapping[str, Any],
+    joined: Collection[ResultKey] = (),
 ) -> Counter[ResultKey]:
-    """Return how often each point of a release is to be measured."""
+    """Return how often each point of a release is to be measured, without those that join a
+    history."""
     there = _there(conf, found, hash, options)
     extra = {**(options.get("attribute") or {}), **({"rounds": 1} if options.get("quick") else {})}
     left: Counter[ResultKey] = Counter()
@@ -162,7 +202,8 @@ def _left(
         if name in there:
             continue
         for point in run_hooks.selected(benchmark, found.benchmark_selection.get(name)):
-            left[point] += run_hooks.rounds(benchmark, None, extra)
+            if point not in joined:
+                left[point] += run_hooks.rounds(benchmark, None, extra)
     return left
 
 

@@ -1,12 +1,16 @@
 """Points of an asv run that join a history: which, where, and that the run leaves them out."""
 
 import math
+from pathlib import Path
 from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
+from asv.util import UserError
 
 from deepbench_ops import project
-from deepbench_ops.asv_adapter import history_join, machine_entry, run_hooks
+from deepbench_ops.asv_adapter import history_join, machine_entry, run_forecast, run_hooks
+from deepbench_ops.asv_adapter.run_progress import duration_text
 from deepbench_ops.measure.kernel_task import KernelTask
 from deepbench_ops.releases import release_table
 from deepbench_ops.storage import ensemble_round_files
@@ -39,16 +43,26 @@ def conf(monkeypatch, tmp_path):
         asked.append(joining)
         return {release.name: set(joining.tasks) for release in joining.releases}
 
-    monkeypatch.setattr(history_join, "_measure", [measure])
+    joiner = history_join.Joiner(measure, lambda joining: dict.fromkeys(joining.tasks, 900.0))
+    monkeypatch.setattr(history_join, "_joiner", [joiner])
     return SimpleNamespace(results_dir=str(results), asked=asked)
 
 
 def test_kernels_of_the_history_are_left_out_of_the_run(conf):
     """In every set that the patterns pick; a framework without a history is measured as always."""
-    found = history_join.joined(conf, [NUMPY.hash, TORCH.hash], {"bench": ["InferenceServer"]})
-    assert {NUMPY.hash: {SERVER}} == found
+    asked = {"bench": ["InferenceServer"]}
+    (plan,) = found = history_join.plans(conf, [NUMPY.hash, TORCH.hash], asked)
+    assert ([], {NUMPY.hash: {SERVER}}) == (conf.asked, plan.expected)
+    assert {NUMPY.hash: {SERVER}} == history_join.measured(found)
     (joining,) = conf.asked
     assert ("numpy", [NUMPY], [TASK]) == (joining.framework, joining.releases, joining.tasks)
+
+
+def test_what_cannot_join_now_is_measured_as_always(conf, monkeypatch):
+    """Without a forecast: caches are cold, or no other release of the history can run."""
+    measure = history_join._joiner[0].measure
+    monkeypatch.setattr(history_join, "_joiner", [history_join.Joiner(measure, lambda _: {})])
+    assert [] == history_join.plans(conf, [NUMPY.hash], {})
 
 
 @pytest.mark.parametrize(
@@ -63,15 +77,65 @@ def test_kernels_of_the_history_are_left_out_of_the_run(conf):
 )
 def test_other_runs_are_as_always(conf, options):
     """Looks, other machines, and kernels that the history lacks."""
-    assert {} == history_join.joined(conf, [NUMPY.hash], options)
-    assert [] == conf.asked
+    assert [] == history_join.plans(conf, [NUMPY.hash], options)
 
 
 def test_the_variable_keeps_the_old_way(conf, monkeypatch):
     """Every release on its own."""
     monkeypatch.setenv(history_join.ALONE, "1")
-    assert {} == history_join.joined(conf, [NUMPY.hash], {})
+    assert [] == history_join.plans(conf, [NUMPY.hash], {})
+
+
+def searched(conf, monkeypatch, *plain):
+    """Let asv's search find the kernel and other points, as an `asv run` of two releases does, of
+    which one joins; return the points to leave out."""
+    names = [SERVER[0], *plain]
+    found = {name: {"name": name, "params": PARAMETERS, "rounds": 2} for name in names}
+    benchmarks = Found(found)
+    search = run_forecast._ending_with_question(lambda *_: benchmarks)
+    monkeypatch.setattr(run_hooks, "_current", run_hooks.OngoingRun(Path("spool")))
+    options = {"bench": ["InferenceServer", "conv"]}
+    question = run_forecast.Question(lambda commit: "numpy", options, frozenset([NUMPY.hash]))
+    with run_forecast.asking(question):
+        assert benchmarks is search(None, conf, None, ["environment"], [NUMPY.hash, "other"])
+    return run_hooks.current().joined
+
+
+PARAMETERS = [[repr(each)] for each in SERVER[1]]
+
+
+class Found(dict):
+    """asv's benchmarks, all points of them."""
+
+    benchmark_selection: ClassVar[dict] = {}
+
+
+def test_kernels_that_join_are_measured_after_consent(conf, monkeypatch):
+    """Their seconds count once, next to those of all other points."""
+    plain = [f"conv.Training.kernel_{number}" for number in range(450)]
+    monkeypatch.setenv("DEEPBENCH_YES", "0")
+    alone = (2 * (1 + 2 * 450)) * run_forecast.POINT_SECONDS  # two rounds, two releases
+    with pytest.raises(UserError) as refused:
+        searched(conf, monkeypatch, *plain)
     assert [] == conf.asked
+    minutes = duration_text(900 + alone)
+    expected = "1802 points of 2 releases, and 1 kernel measured together with earlier releases,"
+    assert str(refused.value).startswith(f"{expected} take about {minutes}. A selection")
+    monkeypatch.setenv("DEEPBENCH_YES", "1")
+    assert {NUMPY.hash: {SERVER}} == searched(conf, monkeypatch, *plain)
+    assert 1 == len(conf.asked)
+
+
+def test_kernels_that_join_make_a_run_long(conf, monkeypatch):
+    """Also where all other points take minutes; a short run does not ask."""
+    monkeypatch.setenv("DEEPBENCH_YES", "0")
+    assert {NUMPY.hash: {SERVER}} == searched(conf, monkeypatch)
+    joiner = history_join._joiner[0]
+    slow = history_join.Joiner(joiner.measure, lambda joining: {TASK: 3600.0})
+    monkeypatch.setattr(history_join, "_joiner", [slow])
+    with pytest.raises(UserError, match=r"^2 points of 2 releases, and 1 kernel .* 60 min"):
+        searched(conf, monkeypatch)
+    assert 1 == len(conf.asked)
 
 
 def test_left_out_points_start_no_process(tmp_path):

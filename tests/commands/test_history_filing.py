@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
+from statistics import fmean
 
 import known_workers
 import pytest
@@ -16,6 +17,7 @@ from processes import marked_pids
 
 from deepbench_ops import project
 from deepbench_ops.analysis import new_release_block, open_history, points
+from deepbench_ops.analysis.ensemble_verdicts import Goal
 from deepbench_ops.asv_adapter import (
     ensemble_filing,
     filing_target,
@@ -25,6 +27,7 @@ from deepbench_ops.asv_adapter import (
 )
 from deepbench_ops.asv_adapter.filing_target import FilingTarget
 from deepbench_ops.asv_adapter.history_join import Joining
+from deepbench_ops.conditions import CACHE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import core_latency, ensemble, kernel_round_json, threads, worker_turns
 from deepbench_ops.measure.kernel_round import Round
@@ -341,6 +344,38 @@ def test_a_new_release_joins_the_history(at_target):
     assert {"numpy-2.2.4", "numpy-2.2.6", "numpy-2.3.0"} == {n for each in new for n in each.names}
     assert pytest.approx(0.6e-3, rel=0.01) == filed(at_target)["numpy-2.3.0"].seconds
     assert ["numpy-2.3.0: 1 kernels are in the history"] == said
+
+
+def test_the_seconds_of_what_joins_are_expected(at_target):
+    """Of as many rounds as the history has, in a block of three releases, each as long as before;
+    no seconds for a release that has its rounds."""
+    history("--anchor", "numpy-2.2.4", "--within", "0.0001%", span="2.2.4..2.2.6", rounds=8)
+    lasted = [(each.ended_at - each.started_at) / 3 for each in rounds_of(at_target)]
+    assert 8 == len(lasted)
+    expected = pytest.approx(8 * 3 * fmean(lasted))
+    assert {TASK: expected} == new_release_block.forecast(joining("numpy-2.3.0"))
+    assert {TASK: 0.0} == new_release_block.forecast(joining("numpy-2.2.5"))
+    assert 8 == len(rounds_of(at_target))
+    new_release_block.measure(joining("numpy-2.3.0"), lambda line: None)
+    new = rounds_of(at_target)[8:]
+    assert {3} == {len(each.names) for each in new}
+    assert 0 < len(new) <= 8
+
+
+def test_most_rounds_are_expected_of_a_kernel_that_is_not_known_well(at_target, monkeypatch):
+    """The interval of the history's releases is wider than that of the goal."""
+    history("--anchor", "numpy-2.2.4", span="2.2.4..2.2.6")
+    lasted = [(each.ended_at - each.started_at) / 3 for each in rounds_of(at_target)]
+    monkeypatch.setattr(new_release_block, "GOAL", Goal(within=1e-9, most=12))
+    expected = pytest.approx(12 * 3 * fmean(lasted))
+    assert {TASK: expected} == new_release_block.forecast(joining("numpy-2.3.0"))
+
+
+def test_nothing_is_expected_to_join_with_cold_caches(at_target, monkeypatch):
+    """Slices of ensembles are warm."""
+    history(span="2.2.4..2.2.6")
+    monkeypatch.setenv(CACHE.variable, "cold")
+    assert {} == new_release_block.forecast(joining("numpy-2.3.0"))
 
 
 def test_a_release_that_the_history_has_is_not_measured_again(at_target):
