@@ -21,7 +21,6 @@ from asv import environment, util
 from asv import machine as asv_machine
 from asv.commands import Command
 from asv.commands.compare import Compare
-from asv.commands.find import Find
 from asv.commands.machine import Machine
 from asv.commands.setup import Setup
 from asv.config import Config
@@ -243,16 +242,6 @@ def demand_same_machine(
     return wanted
 
 
-def describing_first(run: Method) -> Method:
-    """Wrap a command of asv that asks for the description of an unknown machine."""
-
-    def wrapped(cls: type[Command], conf: Config, *args: Any, **more: Any) -> Any:
-        demand_same_machine(conf, more.get("machine"))
-        return run(cls, conf, *args, **more)
-
-    return wrapped
-
-
 def asking_before_push(run: Method) -> Method:
     """Wrap `asv gh-pages`: it pushes to origin only where the user asked for that."""
 
@@ -347,13 +336,6 @@ PATCHES = (
         safe_machine_command,
         "`asv machine` describes a machine otherwise after each update of its system, which would "
         "split every line",
-    ),
-    Patch(
-        Find,
-        "run",
-        describing_first,
-        "`asv find` asks for the description of an unknown machine, and suggests one that changes "
-        "with every kernel",
     ),
     Patch(
         GithubPages,

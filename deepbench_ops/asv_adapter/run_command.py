@@ -1,5 +1,7 @@
 """Corrections of `asv run`: which releases it takes, that it runs alone, and its questions.
 
+`asv find` measures too, alone and under the same notices.
+
 Without a range asv takes each branch's newest release: a framework all of whose releases are
 measured on request has none, and is left out. TAGS hands on tag names where hashes are needed, and
 asv files the results where nothing finds them. ``--parallel`` builds in other processes, whose
@@ -15,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from asv.commands.find import Find
 from asv.commands.run import Run
 from asv.config import Config
 from asv.console import log
@@ -59,12 +62,7 @@ def _of_releases(run: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap `asv run`."""
 
     def wrapped(cls: type, conf: Config, range_spec: Any = None, **kwargs: Any) -> Any:
-        if notice := outside_settings.notice(outside_settings.foreign()):
-            log.warning(notice)
-        socket_path.demand_short(conf, kwargs.get("launch_method"))
-        asv_commands.demand_same_machine(conf, kwargs.get("machine"))
-        for line in without_readings(conf, kwargs.get("machine")):
-            log.warning(line)
+        _prepare(conf, kwargs)
         ongoing = run_hooks.current()
         ongoing.saving = not kwargs.get("dry_run", False)
         ongoing.appending = bool(kwargs.get("append_samples", False))
@@ -90,6 +88,31 @@ def _of_releases(run: Callable[..., Any]) -> Callable[..., Any]:
         return status
 
     return wrapped
+
+
+def _alone(find: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap `asv find`."""
+
+    def wrapped(cls: type, conf: Config, *args: Any, **kwargs: Any) -> Any:
+        _prepare(conf, kwargs)
+        with only_measurement(run_hooks.current().spool):
+            return find(cls, conf, *args, **kwargs)
+
+    return wrapped
+
+
+def _prepare(conf: Config, options: Mapping[str, Any]) -> None:
+    """Name what changes the times of all that is measured, before it begins.
+
+    Describes an unknown machine, about which asv would ask. Raises UserError where nothing can be
+    measured.
+    """
+    if notice := outside_settings.notice(outside_settings.foreign()):
+        log.warning(notice)
+    socket_path.demand_short(conf, options.get("launch_method"))
+    asv_commands.demand_same_machine(conf, options.get("machine"))
+    for line in without_readings(conf, options.get("machine")):
+        log.warning(line)
 
 
 def _digest(range_spec: Any, options: Mapping[str, Any]) -> str:
@@ -146,5 +169,12 @@ PATCHES = (
         _of_releases,
         "asv takes tags for hashes, builds in other processes, and lets two runs disturb each "
         "other",
+    ),
+    Patch(
+        Find,
+        "run",
+        _alone,
+        "`asv find` asks for the description of an unknown machine, names no setting from outside, "
+        "and measures while another run does",
     ),
 )

@@ -133,7 +133,11 @@ def test_run_measures_every_release_of_a_range_in_its_own_environment(suite):
 
 
 def test_a_setting_from_outside_is_named_once_and_reaches_the_measured_process(suite):
-    """One line, before anything is measured; without a setting there is none."""
+    """One line, before anything is measured; without a setting there is none. asv find too."""
+    asked = ("find", "--skip-save", "numpy-1.0.0..numpy-2.0.0", "tiny.Suite.time_work")
+    output = asv(suite, *asked, OPENBLAS_CORETYPE="Haswell")
+    assert 1 == output.count("settings from outside: OPENBLAS_CORETYPE=Haswell (recorded")
+    assert output.index("settings from outside") < output.index("Running approximately")
     asked = ("run", "numpy-1.0.0..numpy-2.0.0", "--bench", "track_setting", "--dry-run")
     output = asv(suite, *asked, OPENBLAS_CORETYPE="Haswell")
     assert 1 == output.count("settings from outside: OPENBLAS_CORETYPE=Haswell (recorded")
@@ -272,7 +276,7 @@ def test_a_read_only_results_folder_stops_a_run_before_it_measures(suite):
 
 
 def test_a_second_run_in_a_clone_is_refused_with_the_name_of_the_first(suite):
-    """At once; a kill of the first frees the clone."""
+    """At once, asv find as well; a kill of the first frees the clone."""
     command = [sys.executable, "-m", "asv", "run", "--bench", "time_work", "--dry-run"]
     command += ["numpy-1.0.0", "--attribute", "repeat=200"]  # longer than asv takes to start
     with subprocess.Popen(
@@ -285,10 +289,14 @@ def test_a_second_run_in_a_clone_is_refused_with_the_name_of_the_first(suite):
         holder = suite / ".asv" / f"{locks.NAME}.holder"
         while not holder.exists() and first.poll() is None:
             time.sleep(0.01)
-        said = asv(suite, *command[3:], code=1)
+        searched = ("find", "--skip-save", "numpy-1.0.0..numpy-2.0.0", "tiny.Suite.time_work")
+        refused = [asv(suite, *each, code=1) for each in (command[3:], searched)]
+        assert first.poll() is None
         first.kill()
-    assert f"process {first.pid} (asv run --bench time_work --dry-run numpy-1.0.0" in said
-    assert "measures here already" in said
+    for said in refused:
+        assert f"process {first.pid} (asv run --bench time_work --dry-run numpy-1.0.0" in said
+        assert "measures here already" in said
+        assert "Running approximately" not in said
     asv(suite, "run", "--bench", "track_release", "--dry-run", "numpy-1.0.0")
 
 
