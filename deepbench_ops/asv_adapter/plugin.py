@@ -16,6 +16,7 @@ from asv.console import log
 
 from deepbench_ops import process_lifetime
 from deepbench_ops.asv_adapter import (
+    asv_commands,
     asv_environment,
     history_join,
     patch_table,
@@ -57,6 +58,7 @@ def setup() -> None:
 def install() -> None:
     """Install the table of patches, and register the functions of later folders."""
     run_command.use(report_unsteady)
+    asv_commands.use(table_remarks)
     history_join.use(history_join.Joiner(join_history, forecast_joining))
     publish_command.use(own_pages)
     patch_table.install()
@@ -81,6 +83,17 @@ def forecast_joining(joining: history_join.Joining) -> Mapping[KernelTask, float
     from deepbench_ops.analysis import new_release_block
 
     return new_release_block.forecast(joining)
+
+
+def table_remarks(results: Path, machine: str, commits: Sequence[str]) -> list[str]:
+    """Return remarks below asv's tables of releases; see `analysis.asv_table_remarks`."""
+    from deepbench_ops.analysis import asv_table_remarks
+
+    try:
+        releases = {release.hash: release for release in table_location.load(results)}
+        return asv_table_remarks.of_releases(results, machine, commits, releases)
+    except DeepbenchError as error:
+        return [str(error)]
 
 
 def report_unsteady(results: Path) -> None:
