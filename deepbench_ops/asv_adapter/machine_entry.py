@@ -119,8 +119,9 @@ def in_file(path: Path) -> dict[str, dict[str, str]]:
 
 
 def write_file(path: Path, entry: dict[str, str]) -> None:
-    """Write a list of one machine."""
-    util.write_json(str(path), {entry["machine"]: entry}, MachineCollection.api_version)
+    """Write a list of one machine, whole or not at all."""
+    with applied(asv_json_writing.PATCHES):
+        util.write_json(str(path), {entry["machine"]: entry}, MachineCollection.api_version)
 
 
 def changes(old: dict[str, str], new: dict[str, str]) -> dict[str, tuple[str, str]]:

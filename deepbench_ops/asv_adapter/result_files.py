@@ -16,7 +16,8 @@ from asv.machine import Machine
 from asv.results import Results
 from asv.util import UserError, load_json
 
-from deepbench_ops.asv_adapter import private_result_fields
+from deepbench_ops.asv_adapter import asv_json_writing, private_result_fields
+from deepbench_ops.asv_adapter.patch import applied
 from deepbench_ops.asv_adapter.result_checks import REMEDY, check, is_text_map
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import bounded_read
@@ -104,8 +105,9 @@ VERSIONS = {"machine.json": Machine.api_version, "benchmarks.json": Benchmarks.a
 
 
 def write_machine(path: Path, entry: dict[str, str]) -> None:
-    """Write the machine.json of a results folder to `path`."""
-    util.write_json(str(path), entry, Machine.api_version)
+    """Write the machine.json of a results folder to `path`, whole or not at all."""
+    with applied(asv_json_writing.PATCHES):
+        util.write_json(str(path), entry, Machine.api_version)
 
 
 def write(path: Path, results: Results, save: Callable[[Results, str], None] | None = None) -> None:

@@ -13,7 +13,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet import node_process
 from deepbench_ops.machine import machine_facts, machine_profile
 from deepbench_ops.measure import threads, yardstick
-from deepbench_ops.storage import locks
+from deepbench_ops.storage import atomic_write, bounded_read, locks
 
 ALIKE = ("arch", "cpu", "num_cpu", "accelerator")
 """Keys of asv's entry in which all nodes of a type agree."""
@@ -81,9 +81,9 @@ class MachineType:
         return known is not None and bool(known.nominal(threads.wanted(), yardstick.VERSION))
 
     def _take_over(self, results: Path, entry: dict[str, str]) -> None:
-        (self.results / self.name).mkdir(parents=True, exist_ok=True)
         for name in ("machine.json", machine_profile.FILE_NAME):
-            shutil.copyfile(results / self.name / name, self.results / self.name / name)
+            content = bounded_read.read_bytes(results / self.name / name, bounded_read.SMALL)
+            atomic_write.write_bytes(self.results / self.name / name, content)
         machine_entry.write_file(self.machine_file, entry)
 
     def _survey(self) -> None:

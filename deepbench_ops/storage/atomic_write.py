@@ -28,9 +28,12 @@ def write_text(path: Path, text: str, durable: bool = True) -> None:
         unfinished.write_bytes(text.encode("utf-8"))
 
 
-def write_bytes(path: Path, content: bytes) -> None:
-    """Write bytes to `path`. Raises OSError naming `path`."""
-    with replacing(path) as unfinished:
+def write_bytes(path: Path, content: bytes, durable: bool = True) -> None:
+    """Write bytes to `path`. Raises OSError naming `path`.
+
+    durable: as for `replacing`.
+    """
+    with replacing(path, durable) as unfinished:
         unfinished.write_bytes(content)
 
 

@@ -166,3 +166,22 @@ def test_a_whole_number_of_more_than_64_bits_is_written(tmp_path):
     path = tmp_path / "index.json"
     asv_graphs.written_at_once(util.write_json)(path, {"ram": 10**30}, compact=True)
     assert {"ram": 10**30} == json.loads(path.read_text())
+
+
+def test_a_graph_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    """A full disk leaves the old one, and nothing next to it."""
+    path = tmp_path / "graphs" / "line.json"
+    write = asv_graphs.written_at_once(util.write_json)
+    write(path, [[1, 2.0], [2, float("nan")]], compact=True)
+    assert [[1, 2.0], [2, None]] == json.loads(path.read_text())
+    whole = Path.write_bytes
+
+    def half(target: Path, content: bytes) -> int:
+        whole(target, content[: len(content) // 2])
+        raise OSError(28, "No space left on device", str(target))
+
+    monkeypatch.setattr(Path, "write_bytes", half)
+    with pytest.raises(OSError, match=r"line\.json"):
+        write(path, [[1, 3.0]], compact=True)
+    assert [[1, 2.0], [2, None]] == json.loads(path.read_text())
+    assert [path] == list(path.parent.iterdir())

@@ -13,7 +13,7 @@ pytest.importorskip("click", reason="the command needs the `track` extra")
 
 from asv.machine import Machine, MachineCollection
 
-from deepbench_ops.asv_adapter import machine_entry, patch
+from deepbench_ops.asv_adapter import machine_entry, patch, result_files
 
 
 def test_measured_numbers_stay_out_of_the_entry():
@@ -43,6 +43,24 @@ def test_saving_keeps_other_machines_and_foreign_keys(empty_home):
         stored["box"]["room"],
         stored["box"]["os"],
     )
+
+
+@pytest.mark.parametrize("write", [machine_entry.write_file, result_files.write_machine])
+def test_a_description_is_written_whole_or_not_at_all(tmp_path, monkeypatch, write):
+    """Also by programs other than asv, as jobs of a fleet are; an error leaves the old one."""
+    path = tmp_path / "machine.json"
+    write(path, {"machine": "box", "ram": "1 GiB"})
+    before = path.read_text()
+
+    def half(data, stream, **_):
+        stream.write("{")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("asv.util.json.dump", half)
+    with pytest.raises(OSError, match=r"machine\.json"):
+        write(path, {"machine": "box", "ram": "2 GiB"})
+    assert before == path.read_text()
+    assert [path] == list(tmp_path.iterdir())
 
 
 def test_default_name_is_the_one_asv_would_use(empty_home):

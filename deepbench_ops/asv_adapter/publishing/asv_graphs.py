@@ -26,7 +26,7 @@ from asv.step_detect import detect_steps as detect
 
 from deepbench_ops.asv_adapter.patch import PUBLISH, Patch, instead
 from deepbench_ops.asv_adapter.publishing import step_fit
-from deepbench_ops.storage import json_cache
+from deepbench_ops.storage import atomic_write, json_cache
 
 ENCODED = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
 """asv's lists hold numpy's numbers, and numbers as names."""
@@ -270,19 +270,23 @@ def summary_of_filled(original: Any) -> Any:
 
 
 def written_at_once(original: Any) -> Any:
-    """Wrap asv's writing of JSON: orjson encodes it in one piece, with null for NaN."""
+    """Wrap asv's writing of JSON: orjson encodes it in one piece, with null for NaN.
+
+    Each file appears whole or not at all, and does not wait for the disk: pages are easily made
+    again, and there are hundreds of graphs.
+    """
 
     @functools.wraps(original)
     def wrapped(path: Any, data: Any, api_version: Any = None, compact: bool = False) -> None:
         if not compact or api_version is not None:
             original(path, data, api_version, compact)
             return
-        target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
         try:
-            target.write_bytes(orjson.dumps(data, option=ENCODED))
+            content = orjson.dumps(data, option=ENCODED)
         except TypeError:  # a whole number of more than 64 bits
             original(path, data, api_version, compact)
+        else:
+            atomic_write.write_bytes(Path(path), content, durable=False)
 
     return wrapped
 
