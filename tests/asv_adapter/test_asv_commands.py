@@ -410,6 +410,41 @@ def test_what_cannot_be_done_is_one_line(machines, arguments, expected):
     assert 1 == len(said.strip().splitlines())
 
 
+AUTHOR = {
+    f"GIT_{role}_{part}": text
+    for role in ("AUTHOR", "COMMITTER")
+    for part, text in (("NAME", "a user"), ("EMAIL", "user@example.org"))
+}
+
+
+def git(folder: Path, *arguments: str) -> list[str]:
+    """Run git in a folder; return the lines that it prints."""
+    command = ["git", "-C", str(folder), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+def test_gh_pages_pushes_only_where_asked_to(suite, tmp_path):
+    """To origin, a bare repository here: nothing without DEEPBENCH_PUSH=1, nor with --no-push."""
+    origin = tmp_path / "origin.git"
+    git(tmp_path, "init", "--bare", str(origin))
+    git(suite, "init")
+    git(suite, "remote", "add", "origin", str(origin))
+    try:
+        for variables in ({}, {"DEEPBENCH_PUSH": "0"}):
+            said = asv(suite, "gh-pages", code=1, **AUTHOR, **variables)
+            assert "give --no-push, or set DEEPBENCH_PUSH=1 to push" in said
+        assert [] == git(suite, "for-each-ref")
+        asv(suite, "gh-pages", "--no-push", **AUTHOR)
+        assert ["refs/heads/gh-pages"] == git(suite, "for-each-ref", "--format=%(refname)")
+        assert [] == git(origin, "for-each-ref")
+        assert "Pushing gh-pages branch" in asv(suite, "gh-pages", **AUTHOR, DEEPBENCH_PUSH="1")
+        assert git(suite, "rev-parse", "gh-pages") == git(origin, "rev-parse", "gh-pages")
+        files = git(origin, "ls-tree", "--name-only", "gh-pages")
+        assert {"index.html", "index.json", "graphs"} <= set(files)
+    finally:
+        shutil.rmtree(suite / ".git")
+
+
 def test_setup_prints_no_objects(suite):
     """`asv setup` prints its steps, and no objects of Python."""
     assert "object at" not in asv(suite, "setup")
