@@ -484,8 +484,9 @@ def test_a_folder_that_cannot_be_written_is_one_line(suite):
     assert "/dev/null/html: Not a directory" in said
 
 
-def interrupted(suite, command, begun):
-    """Send Ctrl-C's signal to all processes of the command, once `begun` is in the output."""
+def interrupted(suite, command, begun, until=lambda: True):
+    """Send Ctrl-C's signal to all processes of the command, once it has printed `begun` and `until`
+    holds; return its status and the lines from `begun` on."""
     heard = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(
         [sys.executable, "-u", "-m", "asv", *command],
@@ -500,24 +501,34 @@ def interrupted(suite, command, begun):
         said = ""
         while begun not in said and (letter := run.stdout.read(1)):
             said += letter
+        while not until() and run.poll() is None:
+            time.sleep(0.01)
         os.killpg(run.pid, signal.SIGINT)
         more, _ = run.communicate(timeout=60)
-    return run.returncode, said + more
+    return run.returncode, (begun + more).splitlines()
 
 
-@pytest.mark.parametrize(
-    ("command", "begun", "kept"),
-    [
-        (("run", "--bench", "track", "numpy-0.9.0 numpy-1.0.0"), "Building for", "goes on"),
-        (("publish",), "Loading results", "asv publish writes it again"),
-    ],
-)
-def test_an_interruption_is_one_line(suite, command, begun, kept):
-    """Ctrl-C ends a command with one line that names the kept work, and status 130."""
-    status, said = interrupted(suite, command, begun)
-    assert "Traceback" not in said
-    assert "Interrupted: " in said
-    assert kept in said
+def test_an_interruption_while_a_later_release_installs_is_one_line(suite):
+    """The first release stays installed, nothing is left of the second, and the same command goes
+    on from there."""
+    first, second = (suite / ".asv" / "env" / f"numpy-{version}" for version in ("1.1.0", "1.0.0"))
+    for path in (first, second):
+        shutil.rmtree(path)
+    command = ("run", "--bench", "track", "numpy-1.0.0 numpy-1.1.0")
+    status, (_, ending) = interrupted(suite, command, "Building for", until=second.exists)
+    assert "Interrupted: what was measured is kept: the same command goes on" in ending
+    assert 130 == status
+    assert ((first / "deepbench-release.json").exists(), second.exists()) == (True, False)
+    said = asv(suite, *command)
+    assert "2 of 2 points" in said
+    assert (second / "deepbench-release.json").exists()
+
+
+def test_an_interruption_of_publishing_is_one_line(suite):
+    """Ctrl-C ends it with one line that says what to do, and status 130."""
+    status, (loading, *between, ending) = interrupted(suite, ("publish",), "Loading results")
+    assert [] == between, (loading, between)
+    assert "Interrupted: html/ is incomplete: asv publish writes it again" in ending
     assert 130 == status
 
 
