@@ -109,6 +109,8 @@ def in_file(path: Path) -> dict[str, dict[str, str]]:
         for name, entry in found.items():
             if not all(isinstance(text, str | int) for text in entry.values()):
                 raise ValueError(f"{name} is described by what is no text")
+            if not isinstance(entry.get("machine"), str):
+                raise ValueError(f"{name} is described without its name")
     except FileNotFoundError:
         return {}
     except (UserError, ValueError, TypeError, AttributeError, RecursionError) as problem:

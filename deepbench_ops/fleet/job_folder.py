@@ -6,7 +6,6 @@ last; a job without it was interrupted, and goes on from its journal when it is 
 """
 
 import json
-import math
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -15,7 +14,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.fleet.job_plan import Job, Plan
+from deepbench_ops.fleet.job_plan import LONGEST, Job, Plan
 from deepbench_ops.storage import atomic_write, bounded_read, locks
 
 JOBS = "jobs"
@@ -121,7 +120,7 @@ def _read(path: Path) -> Outcome | None:
     try:
         found = json.loads(bounded_read.read_text(path, bounded_read.SMALL))
         outcome = Outcome(**found)
-        if not isinstance(outcome.measured, bool) or not math.isfinite(outcome.seconds):
+        if not isinstance(outcome.measured, bool) or not 0 <= outcome.seconds <= LONGEST:
             raise ValueError("this is no end of a job")
         " ".join([outcome.node, outcome.reason])
     except FileNotFoundError:

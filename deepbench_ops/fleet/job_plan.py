@@ -19,6 +19,10 @@ from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.storage import atomic_write, bounded_read
 
 FORMAT, VERSION = "deepbench-fleet-plan", 1
+LONGEST = 1e8
+"""Most seconds of a job, three years."""
+
+MOST_POINTS = 10**9
 AGAIN = "make it again with deepbench fleet plan"
 
 
@@ -109,6 +113,10 @@ def _plan(path: Path, content: Mapping[str, Any]) -> Plan:
         Job(**{**each, "families": tuple(each["families"])})  # the schema has the same names
         for each in content["jobs"]
     )
+    odd = [job for job in jobs if not (0 <= job.seconds <= LONGEST and job.points <= MOST_POINTS)]
+    if odd:
+        wrong = f"{odd[0].points:.4g} points and {odd[0].seconds:.4g} s"
+        raise DeepbenchError(f"{path}: the job {odd[0].id} has {wrong}: {AGAIN}")
     ids = [job.id for job in jobs]
     twice = next((id for id in ids if ids.count(id) > 1), None) if len({*ids}) < len(ids) else None
     if twice:

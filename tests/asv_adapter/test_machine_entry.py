@@ -156,7 +156,9 @@ def test_names_that_are_no_folder_are_refused(name):
         machine_entry.check_name(name)
 
 
-@pytest.mark.parametrize("content", ["{", "[]", '{"box": {}}', '{"version": 99}'])
+@pytest.mark.parametrize(
+    "content", ["{", "[]", '{"box": {}}', '{"version": 99}', '{"box": {"os": "x"}, "version": 1}']
+)
 def test_a_broken_list_of_machines_is_one_line(empty_home, content):
     """A list that asv cannot read raises one line with its path, and stays as it was."""
     path = empty_home / ".asv-machine.json"

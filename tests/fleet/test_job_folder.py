@@ -62,7 +62,8 @@ def test_a_failed_job_has_its_reason_until_it_begins_again(folder):
 def test_a_damaged_outcome_is_named(folder):
     """With what to do."""
     folder.end(Outcome(True, "n1", 1.0))
-    for text in ("", "{", "[]", '{"measured": true}'):
+    endless = '{"measured": true, "node": "n1", "seconds": 1e308}'
+    for text in ("", "{", "[]", '{"measured": true}', endless, endless.replace("1e", "-1e")):
         (folder.path / job_folder.OUTCOME).write_text(text)
         with pytest.raises(DeepbenchError, match=r"outcome.json is not whole .*: remove it"):
             folder.state()

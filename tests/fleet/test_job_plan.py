@@ -1,6 +1,7 @@
 """The file of a plan: read as it was written, and refused in one line where it is none."""
 
 import json
+import math
 import re
 
 import fleet_project
@@ -87,6 +88,20 @@ def test_a_job_that_cannot_be_is_refused(written, key, value):
     content["jobs"][0][key] = value
     path.write_text(json.dumps(content))
     with pytest.raises(DeepbenchError, match=f"jobs/0/{key}: "):
+        plans.read(path)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("seconds", math.nan), ("seconds", math.inf), ("seconds", 1e9), ("points", 10**30)],
+)
+def test_a_job_of_an_impossible_size_is_refused(written, key, value):
+    """NaN and infinity are no JSON, but Python reads them."""
+    path, _ = written
+    content = json.loads(path.read_text())
+    content["jobs"][0][key] = value
+    path.write_text(json.dumps(content))
+    with pytest.raises(DeepbenchError, match=r"points and .* s: make it again"):
         plans.read(path)
 
 
