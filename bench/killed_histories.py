@@ -14,7 +14,7 @@ SIGTERM or Ctrl-C after a random time. Then the same command runs to its end. Co
 - files left: journals and unfinished files when the second run has ended;
 - endings: tracebacks, and a Ctrl-C after which there is not one line with status 130.
 
-    python bench/killed_histories.py [--share 1.0] [--moments 100] [--at-once 1]
+    python bench/killed_histories.py [--share 1.0] [--moments 100] [--at-once 1] [--only Ctrl-C]
 
 The exit status is 1 if any of these counts is not 0.
 """
@@ -84,11 +84,12 @@ def tried(project: HistoryProject, stop: int, name: str, seconds: float) -> Coun
 
 
 def counted(
-    projects: Sequence[HistoryProject], share: float, moments: int, seed: int
+    projects: Sequence[HistoryProject], share: float, moments: int, seed: int, only: str = ""
 ) -> Iterator[tuple[object, ...]]:
     """Yield a row for kills before operations, and one for each signal at random moments.
 
     As many runs as there are projects take place at the same time.
+    only: the one signal, at random moments, that is wanted; "" for all rows.
     """
     draw = random.Random(seed)
     started = time.monotonic()
@@ -105,6 +106,8 @@ def counted(
     for name in SIGNALS:
         times = [(0, name, draw.uniform(0, lasts)) for _ in range(number)]
         rows[f"{name} at {number} random moments"] = times
+    if only:
+        rows = {title: tries for title, tries in rows.items() if title.startswith(f"{only} at ")}
     for title, tries in rows.items():
         total: Counter[str] = Counter()
         for (stop, name, seconds), found, left in tried_at_once(projects, tries):
@@ -147,6 +150,7 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=1.0, help="of all, drawn by the seed")
     parser.add_argument("--moments", type=int, default=100, help="random moments, at least")
     parser.add_argument("--at-once", type=int, default=1, help="runs at the same time")
+    parser.add_argument("--only", choices=SIGNALS, help="only its row of random moments")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="histories-") as folder:
         variables = {known_workers.SECONDS_EACH: "0"}
@@ -155,7 +159,7 @@ def main() -> None:
             root = Path(folder, f"{Path(folder).name}-{number}")
             root.mkdir()
             projects.append(HistoryProject(root, **variables))
-        rows = list(counted(projects, given.share, given.moments, given.seed))
+        rows = list(counted(projects, given.share, given.moments, given.seed, given.only))
     print(tabulate(rows, ("ended by", *COLUMNS)))
     wrong = {name: sum(row[1 + COLUMNS.index(name)] for row in rows) for name in WRONG}
     counts = ", ".join(f"{count} {name}" for name, count in wrong.items())
