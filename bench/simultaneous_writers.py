@@ -31,8 +31,9 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 import workbooks  # noqa: E402
 
 from deepbench_ops.analysis.parquet_store import Store  # noqa: E402
+from deepbench_ops.exchange import submission_signature  # noqa: E402
 from deepbench_ops.fleet import job_plan  # noqa: E402
-from deepbench_ops.releases import release_table  # noqa: E402
+from deepbench_ops.releases import installed_release, release_table  # noqa: E402
 from deepbench_ops.storage import ensemble_round_files  # noqa: E402
 
 HEADER = "framework,version,date,pins,on_request,index\n"
@@ -123,6 +124,46 @@ def _row_added(folder: Path, number: int) -> bool:
     return f"numpy,9.0.{number},2020-01-01" in (folder / "releases.csv").read_text()
 
 
+def _update_table(folder: Path, number: int) -> list[str]:
+    program = (
+        "import datetime, sys\n"
+        "from packaging.version import Version\n"
+        "from deepbench_ops import cli\n"
+        "from deepbench_ops.releases import companion_packages, new_releases, new_row\n"
+        "from deepbench_ops.releases.release_table import Release\n"
+        "new_row.demand_solvable = lambda release: None\n"
+        "found = 'numpy', Version(f'9.0.{sys.argv.pop()}'), datetime.date(2020, 1, 1)\n"
+        "new_releases.final = lambda *_: [new_releases.Update(*found, new_releases.INDEX)]\n"
+        "companion_packages.row = lambda name, version, day, *_: Release(name, str(version), day)\n"
+        "cli.main()"
+    )
+    return ["-c", program, "release", "update", "--framework", "numpy", "--add", str(number)]
+
+
+def _make_installed(folder: Path, at_once: int) -> None:
+    """Make a project with as many releases, which existing interpreters hold."""
+    prepare(folder, at_once)
+    environments = folder / ".asv" / "env"
+    names = [f"9.0.{number}" for number in range(at_once + 1)]
+    with (folder / "releases.csv").open("a") as table:
+        table.writelines(f"numpy,{name},2020-01-01,,no,\n" for name in names)
+    for name in names:
+        (environments / f"numpy-{name}").mkdir(parents=True)
+        (environments / f"numpy-{name}" / "file").write_text("content")
+        installed_release.remember(environments, f"numpy-{name}", Path(sys.executable))
+
+
+def _clean(folder: Path, number: int) -> list[str]:
+    return ["-m", "deepbench_ops.cli", "release", "clean", f"numpy-9.0.{number}"]
+
+
+def _cleaned(folder: Path, number: int) -> bool:
+    environments, name = folder / ".asv" / "env", f"numpy-9.0.{number}"
+    known = installed_release.interpreters(environments)
+    others = [each for each in known if not (environments / each).exists()]
+    return name not in known and not (environments / name).exists() and not others
+
+
 def _save_runs(folder: Path, number: int) -> list[str]:
     program = (
         "import sys; from pathlib import Path; from deepbench_ops.storage import model_runs\n"
@@ -164,6 +205,21 @@ def _submit(folder: Path, number: int) -> list[str]:
 
 def _submitted(folder: Path, number: int) -> bool:
     return bool(json.loads((folder / "same.json").read_text())["results"])
+
+
+def _make_key(folder: Path, at_once: int) -> None:
+    """Make a project with a key of SSH."""
+    prepare(folder, at_once)
+    made = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / "key")]
+    subprocess.run(made, check=True)
+
+
+def _sign(folder: Path, number: int) -> list[str]:
+    return [*_submit(folder, number), "--sign", "key"]
+
+
+def _signed(folder: Path, number: int) -> bool:
+    return submission_signature.verify(folder / "same.json", None) is not None
 
 
 def _export(folder: Path, number: int) -> list[str]:
@@ -288,11 +344,14 @@ def _ran(folder: Path, number: int) -> bool:
 WRITERS = {
     "import": Writer(_import, _imported),
     "release add": Writer(_add_row, _row_added),
+    "release update --add": Writer(_update_table, _row_added),
+    "release clean": Writer(_clean, _cleaned, make=_make_installed),
     "latency, scaling --save": Writer(_save_runs, _runs_saved),
     "machine": Writer(_machine, _machine_described),
     "asv machine": Writer(_describe, _machine_described),
     "asv rm": Writer(_remove, _removed),
     "submit": Writer(_submit, _submitted),
+    "submit --sign": Writer(_sign, _signed, make=_make_key),
     "export": Writer(_export, _exported),
     "verdict --confirm": Writer(_add_round, _round_added),
     "history": Writer(_file_round, _round_filed),
@@ -353,6 +412,8 @@ def main() -> None:
     arguments = parser.parse_args()
     draw = random.Random(arguments.seed)
     rows, bad = [], 0
+    if shutil.which("ssh-keygen") is None:
+        del WRITERS["submit --sign"]
     for name in arguments.command or WRITERS:
         done, lost, refused, failed, wrong = tried(name, arguments.at_once, draw)
         rows.append((name, arguments.at_once, done, lost, refused, failed))
