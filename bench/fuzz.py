@@ -9,14 +9,19 @@ it. Counted are
 
 - tracebacks: any result other than an answer or an error of one line;
 - hangs: cases that take longer than `fuzzed_commands.LIMIT`;
-- wrong numbers: times that are accepted although the damage changed them and they cannot be right,
+- wrong numbers: numbers that are accepted although the damage changed them and that cannot be so,
   because they are outside of 1 ns to 1 day, changed by a cut, or in place of another type;
-- silent losses: times missing from an answer that has status 0 and no message about them.
+- silent losses: numbers missing from an answer that has status 0 and no message about them.
 
-A changed digit that nothing contradicts gives a plausible time, and so does a number of a log in
+The numbers are seconds, intervals, counts of samples, settings and reasons for unsteadiness of all
+exported times, and what else a file holds (`fuzzed_figures.py`): figures of a profile, runs of
+models, the level of every process, rounds with their readings. Of caches and of the list of
+benchmarks it is all data of the published pages.
+
+A changed digit that nothing contradicts gives a plausible number, and so does a number of a log in
 place of another, since logs have no checksum; NaN and null in a published result stand for a kernel
-that was not measured. Such times are counted separately. The exit status is
-1 if anything else was counted.
+that was not measured. Such numbers are counted separately, without the intervals and reasons that
+follow from them. The exit status is 1 if anything else was counted.
 """
 
 import argparse
@@ -30,14 +35,25 @@ import tempfile
 import traceback
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 from file_damage import damage
-from fuzzed_commands import MEASURED, Hang, Times, exported, imported, limited, publish, run
+from fuzzed_commands import (
+    MEASURED,
+    Exported,
+    Hang,
+    Times,
+    exported,
+    imported,
+    limited,
+    publish,
+    run,
+)
+from fuzzed_figures import FIGURES, pages_of, times_of
 from tabulate import tabulate
 
 from deepbench_ops.asv_adapter import configuration_check, machine_entry
@@ -45,18 +61,27 @@ from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, RunJournal
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet import job_folder, job_plan
 from deepbench_ops.fleet.job_folder import Outcome as JobOutcome
+from deepbench_ops.machine import machine_profile
 from deepbench_ops.measure import ensemble, kernel_round_json
 from deepbench_ops.measure.kernel_round import Round
 from deepbench_ops.measure.kernel_task import KernelTask
 from deepbench_ops.measure.round_store import RoundStore
 from deepbench_ops.pages import page_process
-from deepbench_ops.storage import ensemble_round_files, measurement_files, stored_time_checks
+from deepbench_ops.storage import (
+    ensemble_round_files,
+    measurement_files,
+    stored_time_checks,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 PUBLISHED = "raspberry-pi-3"
+PAGES = "pages"
+OF_PAGES = ("cache of lines", "cache of fits", "benchmarks.json")
+"""Kinds of files by which the data of all pages are compared."""
+
 NOT_MEASURED = "replaced by NaN or null"
 """Damage that nothing contradicts: files have these values for what has no time."""
-WITHOUT_TIMES = ("published result", "ensemble rounds")
+WITHOUT_TIMES = ("published result", "ensemble rounds", "measurements", "model runs")
 """Kinds of files in which such a value is usual."""
 
 RELEASES = 2
@@ -99,7 +124,7 @@ def main() -> int:
             before, what = without_time(path), damage(path, draw)
             if kind in WITHOUT_TIMES and without_time(path) > before:
                 what = NOT_MEASURED
-            found = judged(KINDS[kind], world, path, what, sound.get(kind, sound["results"]))
+            found = judged(kind, world, path, what, sound)
             shutil.rmtree(world)
             counts[kind] += tallied(found)
             if case % 25 == 24:
@@ -148,6 +173,9 @@ def build(folder: Path) -> dict[str, Times]:
     for path in sorted((results / MEASURED).glob("*-release-*.json"))[RELEASES:]:
         path.unlink()
         measurement_files.file_of(path).unlink()
+    known = machine_profile.read(results, MEASURED)
+    assert known is not None
+    machine_profile.write(results, known)  # with a checksum
     runs = (ROOT / "results" / "xeon-amx-2core" / "model_runs.jsonl").read_text()
     (results / MEASURED / "model_runs.jsonl").write_text("".join(runs.splitlines(True)[:3]))
     listed = json.loads((ROOT / "results" / "benchmarks.json").read_text())
@@ -173,11 +201,14 @@ def build(folder: Path) -> dict[str, Times]:
     machine_entry.write_file(folder / MACHINES, entry)
     with patch.object(page_process, "FORKS", False):
         publish(folder)  # here: processes of later publishings find all lists and templates read
-    shutil.rmtree(folder / "html")
     sound = {
         "results": exported(folder),
         "ensemble rounds": times_of(kernel_round_json.load(rounds)),
+        **{f"figures of {name}": of(KINDS[name].path(folder)) for name, of in FIGURES.items()},
+        PAGES: pages_of(folder),
     }
+    shutil.rmtree(folder / "html")
+    assert all(sound.values()), [name for name in sound if not sound[name]]
     sound |= dict.fromkeys(("store", "checksums of the store"), exported(folder, results=STORED))
     for name, read in JOURNALS.items():
         sound[name] = read(KINDS[name].path(folder))
@@ -290,10 +321,11 @@ COMMANDS = {
 # The readers of files, and the checks of their answers.
 
 
-def judged(kind: Kind, world: Path, path: Path, what: str, sound: Times) -> Outcome:
-    """Run the commands that read a damaged file, and compare accepted times with the original
-    ones."""
-    found = Outcome()
+def judged(name: str, world: Path, path: Path, what: str, all_sound: dict[str, Times]) -> Outcome:
+    """Run the commands that read a damaged file of the kind `name`, and compare accepted numbers
+    with the original ones."""
+    found, kind = Outcome(), KINDS[name]
+    sound = all_sound.get(name, all_sound["results"])
     try:
         with limited():
             if kind.reader == "config":
@@ -301,13 +333,12 @@ def judged(kind: Kind, world: Path, path: Path, what: str, sound: Times) -> Outc
             elif kind.reader == "store":
                 _judge_store(found, world, what, sound)
             elif kind.reader == "command":
-                (commands,) = [COMMANDS[name] for name in COMMANDS if KINDS[name] is kind]
-                for command in commands:
+                for command in COMMANDS[name]:
                     found.refused |= run(*command, within=world)[0] == 2
             elif kind.reader == "rounds":
                 _judge_rounds(found, world, path, what, sound)
             elif kind.reader == "journal":
-                accepted = next(JOURNALS[name] for name in JOURNALS if KINDS[name] is kind)(path)
+                accepted = JOURNALS[name](path)
                 found.refused = bool(sound.keys() - accepted.keys())  # measured again
                 compare(found, accepted, sound, what)
             elif kind.reader == "sent":
@@ -316,7 +347,14 @@ def judged(kind: Kind, world: Path, path: Path, what: str, sound: Times) -> Outc
                 unchecked = path.suffix == ".log" and what == "replaced"
                 compare(found, accepted, sound, "flipped" if unchecked else what)
             else:
-                _judge_results(found, world, what, sound)
+                errors = _judge_results(found, world, what, sound)
+                if name in FIGURES:
+                    _judge_figures(found, name, path, what, all_sound[f"figures of {name}"])
+                if name in OF_PAGES and not found.refused:
+                    accepted = pages_of(world)
+                    compare(found, accepted, all_sound[PAGES], "" if "cache" in name else what)
+                    if len(accepted) < len(all_sound[PAGES]) and not errors:
+                        found.lost.append("data of pages")
     except Hang:
         found.hang = True
     except Exception:
@@ -333,10 +371,11 @@ def _configured(path: Path) -> bool:
     return True
 
 
-def _judge_results(found: Outcome, world: Path, what: str, sound: Times) -> None:
+def _judge_results(found: Outcome, world: Path, what: str, sound: Times) -> list[str]:
+    """Compare exported times, and publish; return the errors that were printed."""
     errors: list[str] = []
     accepted = exported(world, errors)
-    compare(found, accepted, sound, what)
+    compare(found, accepted, sound, what, named=bool(errors))
     status, lines = publish(world)
     found.refused = bool(errors) or status != 0
     missing = sound.keys() - accepted.keys()
@@ -353,6 +392,29 @@ def _judge_results(found: Outcome, world: Path, what: str, sound: Times) -> None
     lines = [line for line in lines if "no release of the release table" not in line]
     if status == 0 and lines:
         found.lost.append(f"publishing named {lines[0]} and ended with status 0")
+    return errors
+
+
+def _judge_figures(found: Outcome, name: str, path: Path, what: str, sound: Times) -> None:
+    """Compare the further figures of a file; a damaged one must have been named."""
+    try:
+        accepted = FIGURES[name](path)
+    except DeepbenchError:
+        if not found.refused:
+            found.lost.append("a damaged file is not named")
+        return
+    gone = {sound[key] for key in sound.keys() - accepted.keys()}
+    renamed = [key for key in accepted.keys() - sound.keys() if accepted[key] in gone]
+    if name == "measurements":  # of another suite, for all that is known
+        found.plausible += len(renamed)
+        sound = {**sound, **{key: accepted[key] for key in renamed}}
+    compare(found, accepted, sound, what)
+    missing = len(sound.keys() - accepted.keys()) - len(accepted.keys() - sound.keys())
+    missing -= len(renamed) if name == "measurements" else 0
+    if what == NOT_MEASURED:
+        found.plausible += missing
+    elif missing > 0 and not found.refused:
+        found.lost.append(f"{missing} figures")
 
 
 def _judge_store(found: Outcome, world: Path, what: str, sound: Times) -> None:
@@ -389,17 +451,6 @@ def _judge_rounds(found: Outcome, world: Path, path: Path, what: str, sound: Tim
         found.lost.append(f"{len(missing)} times of rounds")
 
 
-def times_of(rounds: Mapping[KernelTask, Iterable[Round]]) -> Times:
-    """Return the seconds of each sweep and of the yardstick, by kernel, round and release."""
-    found: Times = {}
-    for task, several in rounds.items():
-        for each in several:
-            for number, sweep in enumerate(each.sweeps):
-                found |= {(task, each.id, number, name): sweep[name] for name in sweep}
-            found |= {(task, each.id, n, ""): t for n, t in enumerate(each.yardstick) if t == t}
-    return found
-
-
 def points_of(path: Path) -> Times:
     """Return the samples that a run reads from a journal, by point."""
     journal, found = RunJournal(path.parent, {}), {}
@@ -425,15 +476,47 @@ def numbers(graph: Any, of_list: bool) -> Iterator[Any]:
         yield from row[1] if isinstance(row[1], list) else [row[1]]
 
 
-def compare(found: Outcome, accepted: Times, sound: Times, what: str) -> None:
-    """Count the accepted times that differ from the original ones."""
-    for key, seconds in accepted.items():
-        if seconds == sound.get(key):
+def compare(found: Outcome, accepted: Times, sound: Times, what: str, named: bool = False) -> None:
+    """Count the accepted numbers that differ from the original ones.
+
+    named: whether the damage was named, so that a time may lack an interval, settings or a reason.
+    """
+    only_derived = False
+    for key, value in accepted.items():
+        known = sound.get(key)
+        if value == known:
             continue
-        if what.startswith("flipped") and stored_time_checks.is_time(seconds):
-            found.plausible += 1
+        if is_derived(value, known) and named and _lacks(value, known):
+            continue
+        if not (what.startswith("flipped") or what == NOT_MEASURED) or not possible(value):
+            found.wrong.append(f"{key}: {str(value)[:300]}, not {str(known)[:300]}")
+        elif is_derived(value, known):
+            only_derived = True
         else:
-            found.wrong.append(f"{key}: {seconds!r}, not {sound.get(key)!r}")
+            found.plausible += 1
+    found.plausible = max(found.plausible, int(only_derived))
+
+
+def is_derived(value: Any, known: Any) -> bool:
+    """Whether a row has its time, and other columns that follow from other numbers."""
+    rows = isinstance(value, Exported) and isinstance(known, Exported)
+    return rows and value.seconds == known.seconds
+
+
+def _lacks(value: Exported, known: Exported) -> bool:
+    """Whether a row differs from the original one only in what it lacks."""
+    return all(one == other or not one for one, other in zip(value, known, strict=True))
+
+
+def possible(value: Any) -> bool:
+    """Whether a number, a row of an export or a text may be right, for all that is known."""
+    if isinstance(value, Exported):
+        bounds = [each for each in (value.low, value.high) if each is not None]
+        ordered = value.low is None or value.high is None or value.low <= value.high
+        return ordered and all(map(stored_time_checks.is_time, (value.seconds, *bounds)))
+    if isinstance(value, str | bytes):
+        return True
+    return stored_time_checks.is_time(value) or (type(value) is int and value > 0)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from asv.commands.publish import Publish
@@ -27,7 +27,20 @@ LIMIT, LONGEST = 60, 900
 """Longest processor time of the commands of a case, and longest time on a busy machine, in
 seconds."""
 
-Times = dict[tuple[Any, ...], float]
+
+class Exported(NamedTuple):
+    """The columns of a row of an export that depend on files of results."""
+
+    seconds: float
+    low: float | None
+    high: float | None
+    samples: int
+    settings: str
+    unsteady: str
+
+
+Times = dict[tuple[Any, ...], Any]
+"""Numbers, or rows of an export, by what they are about."""
 
 
 class Hang(BaseException):
@@ -47,7 +60,7 @@ def imported(world: Path, path: Path) -> tuple[Times, str]:
 
 
 def exported(world: Path, errors: list[str] | None = None, results: str = "results") -> Times:
-    """Return all times of a results folder in seconds, by machine, release and kernel."""
+    """Return all rows of a results folder, by machine, release and kernel."""
     found: Times = {}
     for machine in sorted({path.parent.name for path in (world / results).glob("*/*.json")}):
         given = ["--machine", machine, "--results", results, "--format", "json"]
@@ -56,7 +69,8 @@ def exported(world: Path, errors: list[str] | None = None, results: str = "resul
             errors.append(err)
         for row in json.loads(out or "[]"):
             axes = ("machine", "release", "set", "problem", "precision", "pass", "ranks")
-            found[tuple(row[axis] for axis in axes)] = row["seconds"]
+            columns = Exported(*(row[name] for name in Exported._fields))
+            found[tuple(row[axis] for axis in axes)] = columns
     return found
 
 

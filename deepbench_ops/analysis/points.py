@@ -280,7 +280,7 @@ def load(
         raise unknown("machine", machine, machines(results))
     with no_collector():  # a third of the time of loading, and none of the objects is garbage
         slips = published_slips.of_machine(results / machine)
-        judge = SteadinessJudge.of(results / machine)
+        judge = SteadinessJudge.of(results / machine, report)
         found = [
             point
             for result in result_files.of_machine(results / machine, report)

@@ -81,9 +81,18 @@ def entry(path: Path) -> dict[str, str]:
         found = load_json(str(path), Machine.api_version)
         if not is_text_map(found, (str, int)) or not isinstance(found.get("machine"), str):
             raise ValueError("it describes no machine")
+        for name, (least, largest) in NUMBERS.items():
+            text = str(found.get(name, ""))
+            if NUMBER.fullmatch(text) and not (text.isdigit() and least <= int(text) <= largest):
+                raise ValueError(f"its {name} is {text[:40]}")
     except DAMAGE as wrong:
         raise damaged(path, wrong) from None
     return {name: str(text) for name, text in found.items() if name != "version"}
+
+
+NUMBER = re.compile(r"-?\d+(\.\d+)?")
+NUMBERS = {"num_cpu": (1, 10**6), "ram": (1, 10**18)}
+"""Least and largest number that a field of machine.json may be, where it is one without a unit."""
 
 
 def damaged(path: Path, wrong: Exception) -> DeepbenchError:

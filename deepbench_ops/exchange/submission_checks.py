@@ -21,6 +21,7 @@ from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.statistics.yardstick_calibration import on_quiet_machine
 from deepbench_ops.storage import stored_time_checks
 from deepbench_ops.storage.measurement_files import Record
+from deepbench_ops.storage.record_checks import LARGEST_SPENT_RATIO
 from deepbench_ops.storage.result_key import unquoted
 
 Point = dict[str, Any]
@@ -39,10 +40,6 @@ LARGEST_SAMPLE_RATIO = 10.0
 LARGEST_RECORD_RATIO = 1.1
 """How far a time may be from the median of its calibrated raw seconds: of the
 11,047 times of results/ the farthest is 0.1 % off."""
-
-LARGEST_SPENT_RATIO = 1.01
-"""How much longer raw seconds may seem than what the process spent in the kernel, warm-up and all:
-both are rounded to four digits. In results/ they are 0.05 % longer at most."""
 
 ROUNDED = 1e-4
 """asv keeps intervals to five digits, so that a bound may pass the time that it belongs to."""

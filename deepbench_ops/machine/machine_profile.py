@@ -13,11 +13,20 @@ from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure.nominal_readings import NominalReadings
-from deepbench_ops.storage import atomic_write, bounded_read
+from deepbench_ops.storage import atomic_write, bounded_read, facts_digest
 from deepbench_ops.storage.atomic_write import Ready
+from deepbench_ops.storage.stored_time_checks import LONGEST, SHORTEST
 
 FILE_NAME = "machine.profile"
 VERSION = 1
+CONTRARY = {True: "measured:", False: "not measured:"}
+"""Beginning of an origin that a figure cannot have, by whether it is without a value."""
+
+CHECKSUM = "checksum"
+"""Field of a file: the digest of the others. Files of earlier versions have none."""
+
+LIMITS = {"FLOP/s": (1e3, 1e21), "bytes/s": (1e3, 1e18), "s": (SHORTEST, LONGEST)}
+"""Least and largest value that a figure may have, by its unit."""
 
 NEXT_TO_LOAD = "; next to other load: "
 """Part of a figure's `how` before the load that may have made it too low."""
@@ -117,7 +126,10 @@ def read(results: Path, machine: str) -> Profile | None:
     broken."""
     path = path_of(results, machine)
     try:
-        return parse(json.loads(bounded_read.read_text(path, bounded_read.SMALL)))
+        stored = json.loads(bounded_read.read_text(path, bounded_read.SMALL))
+        found = parse(stored)
+        _refuse_changed(stored)
+        return found
     except FileNotFoundError:
         return None
     except OSError as problem:
@@ -142,9 +154,22 @@ def write(results: Path, profile: Profile, ready: Ready = Path) -> Path:
     for name in ("levels", "yardstick_levels"):
         if not stored[name]:
             del stored[name]
+    stored[CHECKSUM] = facts_digest.digest(stored)
     text = json.dumps(stored, indent=1, allow_nan=False)
     atomic_write.write_text(ready(path), text + "\n")
     return path
+
+
+def _refuse_changed(stored: dict[str, Any]) -> None:
+    """Raise ValueError where a file's content is not that of its checksum, if it has one."""
+    found = {name: value for name, value in stored.items() if name != CHECKSUM}
+    if unknown := sorted(found.keys() - {"version", *Profile.__dataclass_fields__}):
+        raise ValueError(f"its field {unknown[0][:40]!r} is damaged, or of a newer version")
+    if CHECKSUM in stored and stored[CHECKSUM] != facts_digest.digest(found):
+        raise ValueError(
+            f"its content is not that of its {CHECKSUM}; if you have changed it, take the"
+            f" {CHECKSUM} out"
+        )
 
 
 def refuse_another(known: Profile | None, processor: str) -> None:
@@ -192,8 +217,8 @@ def _by_threads(groups: dict[str, dict[str, Figure]]) -> dict[str, dict[str, flo
 
 
 def _number(value: Any) -> float:
-    if not (type(value) in (int, float) and 0 < value < math.inf):
-        raise ValueError(f"a level is {value!r}, no number above 0")
+    if not (type(value) in (int, float) and 1 <= value < 1e9):
+        raise ValueError(f"a level is {value!r}, no number above 0, of 1 to 1e9 ns")
     return float(value)
 
 
@@ -209,4 +234,9 @@ def _figures(stored: dict[str, dict[str, Any]]) -> dict[str, Figure]:
             raise ValueError(f"{name} is {value!r}, no number above 0")
         if not isinstance(figure.unit, str) or not isinstance(figure.how, str):
             raise ValueError(f"{name} has a unit or a source that is no text")
+        least, largest = LIMITS.get(figure.unit, (0.0, math.inf))
+        if value is not None and not least <= value <= largest:
+            raise ValueError(f"{name} is {value:g} {figure.unit}, not {least:g} to {largest:g}")
+        if figure.how.startswith(CONTRARY[value is None]):
+            raise ValueError(f"{name} is {value!r} and {figure.how[:40]!r}")
     return figures

@@ -13,8 +13,7 @@ computes them.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -67,16 +66,19 @@ class SteadinessJudge:
     profile: Profile | None = None
 
     @classmethod
-    def of(cls, folder: Path) -> "SteadinessJudge":
+    def of(cls, folder: Path, report: Callable[[str], object] | None = None) -> "SteadinessJudge":
         """Return the test for the machine of a folder in results/.
 
-        With a profile that cannot be read it has no roofs. Raises DeepbenchError for a broken file
-        of records.
+        With a profile that cannot be read it has no roofs, and `report` gets the reason. Raises
+        DeepbenchError for a broken file of records.
         """
         paths = measurement_files.paths(folder)
         known = None
-        with suppress(DeepbenchError):
+        try:
             known = machine_profile.read(folder.parent, folder.name)
+        except DeepbenchError as wrong:
+            if report is not None:
+                report(str(wrong))
         return cls(
             {measurement_files.result_of(path).name: File.read(path) for path in paths}, known
         )

@@ -128,7 +128,7 @@ def _entries(path: Path, facts: FactsByDigest) -> Iterator[Entry]:
     for line in json_lines.read(path):
         try:
             if "facts" in line:
-                facts[str(line["fingerprint"])] = ensemble_round_checks.check_facts(line["facts"])
+                facts[str(line["fingerprint"])] = ensemble_round_checks.check_facts(line)
             else:
                 ensemble_round_checks.check(line)
                 yield line

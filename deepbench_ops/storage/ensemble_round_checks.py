@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from deepbench_ops.storage import facts_digest
 from deepbench_ops.storage.stored_time_checks import is_number, is_time
 
 KERNEL = ("family", "problem", "precision", "operation")
@@ -11,6 +12,9 @@ KERNEL = ("family", "problem", "precision", "operation")
 
 RELEASE = re.compile(r"\w[\w.+!-]*")
 """Characters of the name of a release."""
+
+MOST_CALLS = 10**9
+"""Largest number of calls of a slice."""
 
 NEEDED = (*KERNEL, "round", "version", "started_at", "ended_at", "anchor", "seconds", "reasons")
 
@@ -43,12 +47,14 @@ def check(entry: Any) -> None:
         raise NoRound(f"releases have {min(lengths)} to {max(lengths)} sweeps")
 
 
-def check_facts(facts: Any) -> dict[str, str]:
-    """Return the facts of a fingerprint. Raises NoRound for anything else."""
+def check_facts(entry: dict[str, Any]) -> dict[str, str]:
+    """Return the facts of a line of conditions. Raises NoRound for others than it names."""
+    facts: dict[str, str] = entry["facts"]
     if not _texts(facts):
         raise NoRound("its facts are no texts")
-    found: dict[str, str] = facts
-    return found
+    if not facts_digest.is_of(entry["fingerprint"], facts):
+        raise NoRound("its facts are others than its fingerprint says")
+    return facts
 
 
 def _text(found: Any) -> bool:
@@ -69,7 +75,9 @@ def _column(found: Any) -> bool:
 
 
 def _counts(found: Any) -> bool:
-    return isinstance(found, dict) and all(type(n) is int and n >= 1 for n in found.values())
+    return isinstance(found, dict) and all(
+        type(n) is int and 1 <= n <= MOST_CALLS for n in found.values()
+    )
 
 
 def _yardstick(found: Any) -> bool:
@@ -86,7 +94,7 @@ def _yardstick(found: Any) -> bool:
 
 
 def _nanoseconds(found: Any) -> bool:
-    return is_number(found) and found > 0
+    return is_number(found) and 1 <= found < 1e9
 
 
 def _pairs(found: Any) -> bool:

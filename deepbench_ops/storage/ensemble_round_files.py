@@ -73,7 +73,7 @@ def parse(content: bytes, where: str) -> RoundsFile:
         try:
             entry = orjson.loads(line)
             if isinstance(entry, dict) and "facts" in entry:
-                facts[entry["fingerprint"]] = check_facts(entry["facts"])
+                facts[entry["fingerprint"]] = check_facts(entry)
             else:
                 check(entry)
                 if found.setdefault(identity(entry), entry) is not entry:

@@ -99,13 +99,17 @@ def load(path: Path) -> tuple[dict[str, dict[str, str]], list[Record]]:
     state = _state(path)
     facts: dict[str, dict[str, str]] = {}
     found: list[Record] = []
+    lines: set[bytes] = set()
     for number, line in enumerate(content(path).splitlines(), 1):
         try:
             entry = orjson.loads(line)
             if "facts" in entry:
-                facts[entry["fingerprint"]] = _checked_facts(entry["facts"])
+                facts[entry["fingerprint"]] = _checked_facts(entry)
             else:
                 record_checks.check(entry)
+                if line in lines and "skipped" not in entry:
+                    raise record_checks.NoRecord("it is there already")
+                lines.add(line)
                 found.append(entry)
         except (ValueError, KeyError, TypeError) as wrong:
             reason = wrong if isinstance(wrong, record_checks.NoRecord) else "torn"
@@ -117,9 +121,13 @@ def load(path: Path) -> tuple[dict[str, dict[str, str]], list[Record]]:
     return facts, found
 
 
-def _checked_facts(facts: Any) -> dict[str, str]:
+def _checked_facts(entry: Mapping[str, Any]) -> dict[str, str]:
+    """Return the facts of a line of conditions. Raises NoRecord for others than it names."""
+    facts = entry["facts"]
     if not (isinstance(facts, dict) and all(isinstance(text, str) for text in facts.values())):
         raise record_checks.NoRecord("its facts are no texts")
+    if not facts_digest.is_of(entry["fingerprint"], facts):
+        raise record_checks.NoRecord("its facts are others than its fingerprint says")
     return facts
 
 
@@ -143,7 +151,7 @@ def facts(path: Path) -> dict[str, dict[str, str]]:
     try:
         lines = content(path).splitlines()
         found = [orjson.loads(line) for line in lines if line.startswith(b'{"fingerprint"')]
-        return {entry["fingerprint"]: _checked_facts(entry["facts"]) for entry in found}
+        return {entry["fingerprint"]: _checked_facts(entry) for entry in found}
     except (ValueError, KeyError, TypeError):
         raise DeepbenchError(
             f"{path}: a line of conditions is damaged; restore the file or remove the line"

@@ -25,7 +25,20 @@ ASKED = {
 TIMES = ("median_seconds", "p90_seconds", "p99_seconds", "step_seconds", "low", "high")
 """Fields in seconds."""
 
-COUNTS = ("batch", "batches", "threads", "ranks", "steps")
+ASCENDING = (("median_seconds", "p90_seconds", "p99_seconds"), ("low", "step_seconds", "high"))
+"""Times of a run, of which none is less than the one before."""
+
+COUNTS = (
+    *("batch", "batches", "threads", "ranks", "steps"),
+    *("inter_op", "inter_op_threads", "intra_op_threads"),
+)
+MOST = 10**9
+"""Largest count."""
+
+FIELDS = {
+    *("kind", *TIMES, *COUNTS, *ASKED["latency"], *ASKED["scaling"]),
+    *("framework", "day", "conditions", "off", "drift"),
+}
 
 NEEDED = {"latency": "median_seconds", "scaling": "step_seconds"}
 """By kind of run, its time."""
@@ -37,12 +50,13 @@ ModelRun = dict[str, Any]
 
 
 def load(machine: Path) -> list[ModelRun]:
-    """Return the runs in a machine's folder, none where it has none.
+    """Return the runs in a machine's folder, none where it has none; of runs that answer the same
+    question the last.
 
     Raises DeepbenchError naming file and line for text that is not such a run.
     """
     path = machine / FILE
-    runs = []
+    runs: dict[tuple[Any, ...], ModelRun] = {}
     text = bounded_read.read_text(path, bounded_read.RESULT) if path.exists() else ""
     for number, line in enumerate(text.splitlines(), 1):
         try:
@@ -55,8 +69,8 @@ def load(machine: Path) -> list[ModelRun]:
                 f"{path}: line {number} is not a run of a model ({wrong}); restore the file or"
                 " remove the line"
             )
-        runs.append(run)
-    return runs
+        runs[_key(run)] = run
+    return list(runs.values())
 
 
 def add(machine: Path, runs: Iterable[ModelRun]) -> Path:
@@ -72,11 +86,14 @@ def _wrong(run: ModelRun) -> str:
     """Return the field of a run that cannot be right; "" where all can. Raises KeyError and
     TypeError for an entry that is no run."""
     hash(_key(run))
+    if unknown := sorted(run.keys() - FIELDS):
+        return f"its field {unknown[0][:40]!r} is damaged, or of a newer version"
     for name, value in run.items():
         if name in TIMES:
             right = value is None or stored_time_checks.is_time(value)
         elif name in COUNTS:
-            right = type(value) is int and value >= 0
+            right = type(value) is int and 1 <= value <= MOST
+            right |= value is None and name == "inter_op"
         elif name == "conditions":
             right = all(isinstance(text, str) for text in dict(value).values())
         else:
@@ -84,7 +101,13 @@ def _wrong(run: ModelRun) -> str:
         if not right:
             return f"its {name} is {value!r}"
     needed = NEEDED[run["kind"]]
-    return "" if needed in run else f"it lacks {needed}"
+    if run.get(needed) is None:
+        return f"it lacks {needed}"
+    for names in ASCENDING:
+        times = [run[name] for name in names if run.get(name) is not None]
+        if times != sorted(times):
+            return f"its {', '.join(names)} do not ascend"
+    return ""
 
 
 def _key(run: ModelRun) -> tuple[Any, ...]:

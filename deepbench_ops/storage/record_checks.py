@@ -23,9 +23,32 @@ def check(record: Any) -> None:
     readings = record.get("yardstick")
     if readings and len(readings) != len(record["seconds"]):
         raise NoRecord(f"{len(record['seconds'])} seconds and {len(readings)} readings")
+    if "seconds" in record:
+        _refuse_longer_than_spent(record)
+
+
+def _refuse_longer_than_spent(record: Mapping[str, Any]) -> None:
+    """Raise NoRecord where the calls took longer than their process spent in the kernel."""
+    total = record.get("number", 1) * sum(record["seconds"])
+    spent = record.get("spent", {}).get("kernel", total)
+    if total > spent * LARGEST_SPENT_RATIO:
+        raise NoRecord(
+            f"its raw seconds add up to {total:.4g} s, and its process spent {spent:.4g} s in the"
+            " kernel"
+        )
 
 
 MEASURED = ("seconds", "yardstick")
+
+LARGEST_SPENT_RATIO = 1.01
+"""How much longer raw seconds may seem than what the process spent in the kernel, warm-up and all:
+both are rounded to four digits. In results/ they are 0.05 % longer at most."""
+
+MOST_CALLS = 10**9
+"""Largest number of calls of a sample: more would take over a second at 1 ns each."""
+
+LONGEST_SPENT = 1000 * LONGEST
+"""Largest number of seconds that a process may have spent."""
 
 
 def _times(least: float) -> Callable[[Any], bool]:
@@ -41,11 +64,16 @@ def _times(least: float) -> Callable[[Any], bool]:
     return right
 
 
-_seconds, _readings = _times(SHORTEST), _times(5e-324)
+_seconds = _times(SHORTEST)
 
 
 def _text(found: Any) -> bool:
     return isinstance(found, str)
+
+
+def _named(params: list[Any]) -> bool:
+    """Whether parameters are a problem's id, and texts or numbers of ranks."""
+    return set(map(type, params)) <= {str, int} and all(map(_text, params[:1]))
 
 
 def _figures(found: Any) -> bool:
@@ -59,7 +87,11 @@ def _columns(found: Any) -> bool:
 
 
 def _nanoseconds(found: Any) -> bool:
-    return is_number(found) and 0 < found < 1e9
+    return is_number(found) and 1 <= found < 1e9
+
+
+def _spent(found: Any) -> bool:
+    return _figures(found) and all(0 <= seconds <= LONGEST_SPENT for seconds in found.values())
 
 
 def _ensemble(found: Any) -> bool:
@@ -78,18 +110,19 @@ def _ensemble(found: Any) -> bool:
 FIELDS: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("benchmark", "release", "fingerprint", "skipped", "yardstick_kind"), _text),
     "implementation": _text,
-    "params": lambda found: isinstance(found, list) and set(map(type, found)) <= {str, int},
+    "params": lambda found: isinstance(found, list) and _named(found),
     "seconds": lambda found: bool(found) and _seconds(found),
-    "yardstick": _readings,
-    "put_aside": lambda found: isinstance(found, list) and all(map(_readings, found)),
-    "nominal": lambda found: found is None or _readings([found]),
+    "yardstick": _seconds,
+    "put_aside": lambda found: isinstance(found, list) and all(map(_seconds, found)),
+    "nominal": lambda found: found is None or _seconds([found]),
     "noise": lambda found: found is None or is_number(found),
     "started_at": lambda found: is_number(found) and 0 <= found < 4102444800,
     "core_latencies": lambda found: isinstance(found, list) and all(map(_nanoseconds, found)),
-    "number": lambda found: type(found) is int and found >= 1,
+    "number": lambda found: type(found) is int and 1 <= found <= MOST_CALLS,
     "ensemble": _ensemble,
     "device_readings": _columns,
     "notes": lambda found: isinstance(found, Mapping),
-    **dict.fromkeys(("readings", "spent"), _figures),
+    "readings": _figures,
+    "spent": _spent,
 }
 """Checks by name of a field: whether a value can be right."""

@@ -31,5 +31,6 @@
   }
  },
  "yardstick_version": "",
- "yardsticks": {}
+ "yardsticks": {},
+ "checksum": "2cf3c3c704da"
 }

@@ -31,5 +31,6 @@
   }
  },
  "yardstick_version": "",
- "yardsticks": {}
+ "yardsticks": {},
+ "checksum": "b9f17bc94a90"
 }

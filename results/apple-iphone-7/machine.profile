@@ -19,5 +19,6 @@
  },
  "bandwidth": {},
  "yardstick_version": "",
- "yardsticks": {}
+ "yardsticks": {},
+ "checksum": "06291472d6b4"
 }

@@ -58,5 +58,6 @@
     "how": "measured: memcpy 16777216 bytes per thread, libc, 2 threads, 2026-11-22"
    }
   }
- }
+ },
+ "checksum": "98099937a5c5"
 }

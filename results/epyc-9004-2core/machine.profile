@@ -81,5 +81,6 @@
    "nanoseconds": 337.3,
    "yardsticks": {}
   }
- ]
+ ],
+ "checksum": "5d0373e7b6a7"
 }

@@ -32,5 +32,6 @@
   }
  },
  "yardstick_version": "",
- "yardsticks": {}
+ "yardsticks": {},
+ "checksum": "4a7944f3f832"
 }

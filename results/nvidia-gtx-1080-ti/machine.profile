@@ -34,5 +34,6 @@
   }
  },
  "yardstick_version": "",
- "yardsticks": {}
+ "yardsticks": {},
+ "checksum": "5adfb587b1ff"
 }

@@ -33,5 +33,6 @@
   }
  },
  "yardstick_version": "",
- "yardsticks": {}
+ "yardsticks": {},
+ "checksum": "0a77d5cb6478"
 }

@@ -33,5 +33,6 @@
   }
  },
  "yardstick_version": "",
- "yardsticks": {}
+ "yardsticks": {},
+ "checksum": "bc895135b7f0"
 }

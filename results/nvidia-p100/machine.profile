@@ -34,5 +34,6 @@
   }
  },
  "yardstick_version": "",
- "yardsticks": {}
+ "yardsticks": {},
+ "checksum": "4786617387be"
 }

@@ -41,5 +41,6 @@
   }
  },
  "yardstick_version": "",
- "yardsticks": {}
+ "yardsticks": {},
+ "checksum": "62b45dbaa2dd"
 }

@@ -36,5 +36,6 @@
   }
  },
  "yardstick_version": "",
- "yardsticks": {}
+ "yardsticks": {},
+ "checksum": "5724aa820bcc"
 }

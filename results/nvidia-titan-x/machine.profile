@@ -33,5 +33,6 @@
   }
  },
  "yardstick_version": "",
- "yardsticks": {}
+ "yardsticks": {},
+ "checksum": "09e8229a8b40"
 }

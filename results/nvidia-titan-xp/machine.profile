@@ -34,5 +34,6 @@
   }
  },
  "yardstick_version": "",
- "yardsticks": {}
+ "yardsticks": {},
+ "checksum": "d2ecc5d59656"
 }

@@ -33,5 +33,6 @@
   }
  },
  "yardstick_version": "",
- "yardsticks": {}
+ "yardsticks": {},
+ "checksum": "ffb889e6febe"
 }

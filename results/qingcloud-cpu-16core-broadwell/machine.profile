@@ -18,5 +18,6 @@
  },
  "bandwidth": {},
  "yardstick_version": "",
- "yardsticks": {}
+ "yardsticks": {},
+ "checksum": "3f894671ac5d"
 }

@@ -18,5 +18,6 @@
  },
  "bandwidth": {},
  "yardstick_version": "",
- "yardsticks": {}
+ "yardsticks": {},
+ "checksum": "4202abeb8298"
 }

@@ -18,5 +18,6 @@
  },
  "bandwidth": {},
  "yardstick_version": "",
- "yardsticks": {}
+ "yardsticks": {},
+ "checksum": "7b8639269312"
 }

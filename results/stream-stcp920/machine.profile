@@ -17,5 +17,6 @@
  },
  "bandwidth": {},
  "yardstick_version": "",
- "yardsticks": {}
+ "yardsticks": {},
+ "checksum": "e537465fa90a"
 }

@@ -12,7 +12,7 @@ from command import deepbench
 
 from deepbench_ops.asv_adapter import benchmark_list_check, damaged_results, result_files
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import measurement_files, model_runs, stored_time_checks
+from deepbench_ops.storage import facts_digest, measurement_files, model_runs, stored_time_checks
 
 BENCHMARK = published_site.BENCHMARK
 NO_TIMES = [
@@ -225,7 +225,7 @@ RECORD = {
     "nominal": 1.0,
     "fingerprint": "f1",
     "notes": {},
-    "spent": {"kernel": 1.0},
+    "spent": {"kernel": 3.0},
 }
 
 
@@ -246,6 +246,12 @@ RECORD = {
         ("started_at", "x"),
         ("number", 0),
         ("spent", {"kernel": "x"}),
+        ("seconds", [1.0, 3.0]),
+        ("number", 10**30),
+        ("yardstick", [1e-320, 1.0]),
+        ("nominal", 1e-320),
+        ("core_latencies", [1e-320]),
+        ("spent", {"kernel": 1e9}),
     ],
 )
 def test_a_record_with_a_field_that_cannot_be_right_is_named(
@@ -259,6 +265,47 @@ def test_a_record_with_a_field_that_cannot_be_right_is_named(
         measurement_files.load(path)
 
 
+def test_a_measurement_that_is_there_twice_is_named(tmp_path: Path) -> None:
+    """It would count as two processes; skips of several rounds are alike."""
+    skipped = {"benchmark": "gemm.Set.kernel_forward", "params": ["a"], "skipped": "too large"}
+    path = tmp_path / f"a{measurement_files.PLAIN}"
+    lines = [json.dumps(each) + "\n" for each in (skipped, skipped, RECORD)]
+    path.write_text("".join(lines))
+    assert 3 == len(measurement_files.load(path)[1])
+    path.write_text("".join([*lines, lines[-1]]))
+    with pytest.raises(DeepbenchError, match="it is there already"):
+        measurement_files.load(path)
+
+
+def test_conditions_that_do_not_match_their_digest_are_named(tmp_path: Path) -> None:
+    """Settings with another letter would be those of another run."""
+    facts = {"settings": "OPENBLAS_CORETYPE=Haswell"}
+    line = {"fingerprint": facts_digest.digest(facts), "facts": facts}
+    path = tmp_path / f"a{measurement_files.PLAIN}"
+    path.write_text(json.dumps(line) + "\n")
+    assert {line["fingerprint"]: facts} == measurement_files.facts(path)
+    path.write_text(json.dumps(line).replace("Haswell", "Haswelk") + "\n")
+    with pytest.raises(DeepbenchError, match="facts are others than its fingerprint says"):
+        measurement_files.load(path)
+    with pytest.raises(DeepbenchError, match="a line of conditions is damaged"):
+        measurement_files.facts(path)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("num_cpu", 0), ("num_cpu", 10**30), ("num_cpu", "1.0"), ("ram", -1)]
+)
+def test_a_machine_with_an_impossible_number_is_named(
+    tmp_path: Path, field: str, value: Any
+) -> None:
+    described = {"machine": "m", "num_cpu": "2", "ram": "24 GiB", "version": 1}
+    path = tmp_path / "machine.json"
+    path.write_text(json.dumps(described))
+    assert "2" == result_files.entry(path)["num_cpu"]
+    path.write_text(json.dumps({**described, field: value}))
+    with pytest.raises(DeepbenchError, match=f"its {field} is {value}"):
+        result_files.entry(path)
+
+
 @pytest.mark.parametrize("line", ["7", "null", '"text"', '{"fingerprint": [], "facts": {}}'])
 def test_a_line_that_is_no_record_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / f"a{measurement_files.PLAIN}"
@@ -269,7 +316,19 @@ def test_a_line_that_is_no_record_is_named(tmp_path: Path, line: str) -> None:
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("median_seconds", True), ("p99_seconds", 1e9), ("batch", 1.5), ("model", ["x"]), ("off", {})],
+    [
+        ("median_seconds", True),
+        ("median_seconds", None),
+        ("median_seconds", 1e3),
+        ("p99_seconds", 1e9),
+        ("p99_seconds", 1e-9),
+        ("batch", 1.5),
+        ("batch", 0),
+        ("batches", 10**30),
+        ("p90_secondr", 0.02),
+        ("model", ["x"]),
+        ("off", {}),
+    ],
 )
 def test_a_run_of_a_model_with_a_field_that_cannot_be_right_is_named(
     tmp_path: Path, field: str, value: Any

@@ -1,6 +1,7 @@
 """The profile of a machine: what is stored comes back, and broken files are refused."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -16,7 +17,8 @@ from asv.results import iter_results
 
 text = st.text(max_size=20)
 value = st.none() | st.floats(min_value=0, exclude_min=True, allow_infinity=False)
-figures = st.dictionaries(text, st.builds(Figure, value, text, text), max_size=3)
+plain_figures = st.builds(Figure, value, st.just("1/s"), st.just("data sheet: a page"))
+figures = st.dictionaries(text, plain_figures, max_size=3)
 profiles = st.builds(
     Profile,
     st.just("box"),
@@ -36,6 +38,54 @@ def test_a_profile_reads_back(tmp_path_factory, made):
     path = machine_profile.write(results, made)
     assert made == machine_profile.read(results, "box")
     json.loads(path.read_text(), parse_constant=lambda name: pytest.fail(name))
+
+
+PROFILE = Profile(
+    "box",
+    peaks={"cpu": {"float32": Figure(2e11, "FLOP/s", "measured: 2048^3 GEMM")}},
+    bandwidth={"cpu": Figure(4e10, "bytes/s", "measured: triad")},
+    yardstick_version="1",
+    yardsticks={"2": {"compute": Figure(1e-3, "s", "measured: sgemm")}},
+)
+
+
+@pytest.mark.parametrize("change", [("2000000000", "3000000000"), ('"2"', '"3"'), ("sgemm", "dg")])
+def test_a_changed_profile_is_refused_by_its_checksum(tmp_path, change):
+    """One without a checksum, as earlier versions wrote them, is read."""
+    path = machine_profile.write(tmp_path, PROFILE)
+    changed = path.read_text().replace(*change)
+    assert changed != path.read_text()
+    path.write_text(changed)
+    with pytest.raises(DeepbenchError, match="its content is not that of its checksum"):
+        machine_profile.read(tmp_path, "box")
+    stored = json.loads(changed)
+    del stored[machine_profile.CHECKSUM]
+    path.write_text(json.dumps(stored))
+    assert machine_profile.read(tmp_path, "box") not in (None, PROFILE)
+
+
+@pytest.mark.parametrize(
+    ("figure", "reason"),
+    [
+        (Figure(1e308, "FLOP/s", "measured: GEMM"), "float32 is 1e.308 FLOP/s, not 1000 to"),
+        (Figure(1e9, "s", "measured: sgemm"), "float32 is 1e.09 s, not 1e-09 to 86400"),
+        (Figure(None, "FLOP/s", "measured: GEMM"), "float32 is None and 'measured: GEMM'"),
+        (Figure(2e11, "FLOP/s", "not measured: none"), "float32 is 2.*and 'not measured: none'"),
+    ],
+)
+def test_a_figure_that_cannot_be_right_is_refused(tmp_path, figure, reason):
+    """Also where the checksum fits, as in what others send."""
+    machine_profile.write(tmp_path, replace(PROFILE, peaks={"cpu": {"float32": figure}}))
+    with pytest.raises(DeepbenchError, match=reason):
+        machine_profile.read(tmp_path, "box")
+
+
+def test_an_unknown_field_of_a_profile_is_refused(tmp_path):
+    """As a damaged name of the checksum is."""
+    path = machine_profile.write(tmp_path, PROFILE)
+    path.write_text(path.read_text().replace(machine_profile.CHECKSUM, "checkstm"))
+    with pytest.raises(DeepbenchError, match="its field 'checkstm' is damaged"):
+        machine_profile.read(tmp_path, "box")
 
 
 def test_a_profile_is_no_result_for_asv(tmp_path):

@@ -104,6 +104,8 @@ def test_a_round_is_not_replaced_by_less(path):
         (lambda line: line["seconds"].update({"=1+1": line["seconds"].pop("a")}), "its seconds is"),
         (lambda line: line["seconds"].update(x=line["seconds"].pop("a")), "its calls lack x"),
         (lambda line: line.update(problem="q"), "it is there already"),
+        (lambda line: line.update(calls={"a": 10**30, "b": 4}), "its calls is"),
+        (lambda line: line.update(latencies=[1e9]), "its latencies is"),
     ],
 )
 def test_a_damaged_line_is_refused_by_file_and_line(path, change, reason):

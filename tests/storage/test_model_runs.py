@@ -1,5 +1,7 @@
 """Files of the runs of whole models: what is added, replaced and refused."""
 
+import json
+
 import pytest
 
 from deepbench_ops.errors import DeepbenchError
@@ -33,6 +35,13 @@ def test_another_layout_or_number_of_threads_is_another_question(tmp_path):
     model_runs.add(tmp_path / "box", [RUN, *others, {**asked, "median_seconds": 2.0}])
     stored = model_runs.load(tmp_path / "box")
     assert [2.0, 1.0, 1.0] == [run["median_seconds"] for run in stored]
+
+
+def test_of_two_lines_that_answer_the_same_question_the_last_counts(tmp_path):
+    """As where two branches each added a run."""
+    path = model_runs.add(tmp_path / "box", [RUN])
+    path.write_text(path.read_text() + json.dumps({**RUN, "median_seconds": 2.0}) + "\n")
+    assert [2.0] == [run["median_seconds"] for run in model_runs.load(tmp_path / "box")]
 
 
 @pytest.mark.parametrize("line", ["{", '{"kind": "speed"}', '{"kind": "latency"}', "[]"])
