@@ -35,7 +35,6 @@ import tempfile
 import traceback
 import zlib
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -53,7 +52,7 @@ from fuzzed_commands import (
     publish,
     run,
 )
-from fuzzed_figures import FIGURES, pages_of, times_of
+from fuzzed_figures import FIGURES, graphs_of, numbers, pages_of, times_of
 from tabulate import tabulate
 
 from deepbench_ops.asv_adapter import configuration_check, machine_entry
@@ -75,9 +74,12 @@ from deepbench_ops.storage import (
 
 ROOT = Path(__file__).resolve().parent.parent
 PUBLISHED = "raspberry-pi-3"
-PAGES = "pages"
-OF_PAGES = ("cache of lines", "cache of fits", "benchmarks.json")
-"""Kinds of files by which the data of all pages are compared."""
+OF_PAGES = {
+    **dict.fromkeys(("cache of lines", "cache of fits"), pages_of),
+    "benchmarks.json": graphs_of,
+}
+"""Functions that return what is published, by the kinds of files that have no numbers of their own
+but make others."""
 
 NOT_MEASURED = "replaced by NaN or null"
 """Damage that nothing contradicts: files have these values for what has no time."""
@@ -205,7 +207,7 @@ def build(folder: Path) -> dict[str, Times]:
         "results": exported(folder),
         "ensemble rounds": times_of(kernel_round_json.load(rounds)),
         **{f"figures of {name}": of(KINDS[name].path(folder)) for name, of in FIGURES.items()},
-        PAGES: pages_of(folder),
+        **{f"pages by {name}": of(folder) for name, of in OF_PAGES.items()},
     }
     shutil.rmtree(folder / "html")
     assert all(sound.values()), [name for name in sound if not sound[name]]
@@ -347,14 +349,17 @@ def judged(name: str, world: Path, path: Path, what: str, all_sound: dict[str, T
                 unchecked = path.suffix == ".log" and what == "replaced"
                 compare(found, accepted, sound, "flipped" if unchecked else what)
             else:
-                errors = _judge_results(found, world, what, sound)
+                _judge_results(found, world, what, sound)
                 if name in FIGURES:
                     _judge_figures(found, name, path, what, all_sound[f"figures of {name}"])
                 if name in OF_PAGES and not found.refused:
-                    accepted = pages_of(world)
-                    compare(found, accepted, all_sound[PAGES], "" if "cache" in name else what)
-                    if len(accepted) < len(all_sound[PAGES]) and not errors:
-                        found.lost.append("data of pages")
+                    accepted, pages = OF_PAGES[name](world), all_sound[f"pages by {name}"]
+                    compare(found, accepted, pages, what if name == "benchmarks.json" else "")
+                    missing = len(pages.keys() - accepted.keys())
+                    if name == "benchmarks.json":  # times of a benchmark that it does not list
+                        found.plausible += missing
+                    elif missing:
+                        found.lost.append(f"{missing} files of pages")
     except Hang:
         found.hang = True
     except Exception:
@@ -371,8 +376,7 @@ def _configured(path: Path) -> bool:
     return True
 
 
-def _judge_results(found: Outcome, world: Path, what: str, sound: Times) -> list[str]:
-    """Compare exported times, and publish; return the errors that were printed."""
+def _judge_results(found: Outcome, world: Path, what: str, sound: Times) -> None:
     errors: list[str] = []
     accepted = exported(world, errors)
     compare(found, accepted, sound, what, named=bool(errors))
@@ -386,13 +390,12 @@ def _judge_results(found: Outcome, world: Path, what: str, sound: Times) -> list
     if not errors and status == 0 and not what.startswith("flipped"):
         run("submit", "again.json", "--machine", MEASURED, within=world)
     for graph in (world / "html" / "graphs").rglob("*.json"):
-        for value in numbers(json.loads(graph.read_text()), graph.name == "summary.json"):
+        for value in numbers(graph):
             if not stored_time_checks.is_time(value) and value is not None:
                 found.wrong.append(f"{value!r} in {graph.name}")
     lines = [line for line in lines if "no release of the release table" not in line]
     if status == 0 and lines:
         found.lost.append(f"publishing named {lines[0]} and ended with status 0")
-    return errors
 
 
 def _judge_figures(found: Outcome, name: str, path: Path, what: str, sound: Times) -> None:
@@ -411,7 +414,7 @@ def _judge_figures(found: Outcome, name: str, path: Path, what: str, sound: Time
     compare(found, accepted, sound, what)
     missing = len(sound.keys() - accepted.keys()) - len(accepted.keys() - sound.keys())
     missing -= len(renamed) if name == "measurements" else 0
-    if what == NOT_MEASURED:
+    if what == NOT_MEASURED or name == "machine.json":  # which may have fields of other names
         found.plausible += missing
     elif missing > 0 and not found.refused:
         found.lost.append(f"{missing} figures")
@@ -468,12 +471,6 @@ def rounds_of(path: Path) -> Times:
 
 
 JOURNALS = {"journal of points": points_of, "journal of rounds": rounds_of}
-
-
-def numbers(graph: Any, of_list: bool) -> Iterator[Any]:
-    """Yield the values of one of asv's graphs; each has a revision and one or several values."""
-    for row in () if of_list else graph:
-        yield from row[1] if isinstance(row[1], list) else [row[1]]
 
 
 def compare(found: Outcome, accepted: Times, sound: Times, what: str, named: bool = False) -> None:

@@ -1,8 +1,10 @@
 """What the damaged files of fuzz.py hold, as numbers by what they are about."""
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from fuzzed_commands import Times
 
@@ -88,6 +90,20 @@ def pages_of(world: Path) -> Times:
         for path in sorted((html / folder).rglob("*"))
         if path.is_file()
     }
+
+
+def graphs_of(world: Path) -> Times:
+    """Return the numbers of asv's graphs, whatever their parameters, and the data of pages."""
+    found = {key: value for key, value in pages_of(world).items() if key[0].startswith("data")}
+    graphs = (world / "html" / "graphs").rglob("*.json")
+    values = {value for path in graphs if "summary" not in path.parts for value in numbers(path)}
+    return found | {(value,): value for value in values if value is not None}
+
+
+def numbers(graph: Path) -> Iterator[Any]:
+    """Yield the values of one of asv's graphs; each has a revision and one or several values."""
+    for row in () if graph.name == "summary.json" else json.loads(graph.read_text()):
+        yield from row[1] if isinstance(row[1], list) else [row[1]]
 
 
 FIGURES = {

@@ -195,6 +195,16 @@ def test_another_torn_file_of_a_machine_ends_publishing_with_status_1(
     assert 1 == sum(str(path) in line for line in caplog.messages)
 
 
+def test_an_export_names_a_damaged_profile(folder: Path) -> None:
+    """Without its roofs an impossible time would be exported as a steady one."""
+    path = folder / "results" / "lab-1" / "machine.profile"
+    path.write_text("{")
+    given = ["--machine", "lab-1", "--results", str(folder / "results")]
+    status, out, err = deepbench("export", "--format", "csv", *given)
+    assert (1, 1) == (status, err.count(str(path)))
+    assert out
+
+
 @pytest.mark.parametrize(
     "content",
     [
