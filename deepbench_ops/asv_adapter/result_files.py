@@ -85,12 +85,26 @@ def entry(path: Path) -> dict[str, str]:
             text = str(found.get(name, ""))
             if NUMBER.fullmatch(text) and not (text.isdigit() and least <= int(text) <= largest):
                 raise ValueError(f"its {name} is {text[:40]}")
+        if not _can_be_memory(str(found.get("ram", ""))):
+            raise ValueError(f"its ram is {str(found['ram'])[:40]}")
     except DAMAGE as wrong:
         raise damaged(path, wrong) from None
     return {name: str(text) for name, text in found.items() if name != "version"}
 
 
+def _can_be_memory(text: str) -> bool:
+    """Whether a text with a unit of bytes has a number that a machine's memory may have."""
+    size = MEMORY.fullmatch(text)
+    if size is None:
+        return True
+    number, unit = size.groups()
+    return bool(NUMBER.fullmatch(number)) and 1e6 <= float(number) * UNITS[unit.upper()] <= 1e16
+
+
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
+MEMORY = re.compile(r"(\S+) ?([kKMGTP])i?B")
+UNITS = {"K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
+
 NUMBERS = {"num_cpu": (1, 10**6), "ram": (1, 10**18)}
 """Least and largest number that a field of machine.json may be, where it is one without a unit."""
 

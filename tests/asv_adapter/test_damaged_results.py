@@ -302,7 +302,11 @@ def test_conditions_that_do_not_match_their_digest_are_named(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("num_cpu", 0), ("num_cpu", 10**30), ("num_cpu", "1.0"), ("ram", -1)]
+    ("field", "value"),
+    [
+        *(("num_cpu", each) for each in (0, 10**30, "1.0")),
+        *(("ram", each) for each in (-1, "0 GiB", "null GiB", "1000000000.0 GiB")),
+    ],
 )
 def test_a_machine_with_an_impossible_number_is_named(
     tmp_path: Path, field: str, value: Any
