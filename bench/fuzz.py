@@ -383,7 +383,7 @@ def _judge_results(found: Outcome, world: Path, what: str, sound: Times) -> None
     status, lines = publish(world)
     found.refused = bool(errors) or status != 0
     missing = sound.keys() - accepted.keys()
-    if what == NOT_MEASURED:
+    if what == NOT_MEASURED and not errors:
         found.plausible += len(missing)
     elif not errors and len(missing) > len(accepted.keys() - sound.keys()):  # others have new names
         found.lost.append(f"{len(missing)} times, by export")
