@@ -91,7 +91,7 @@ def test_any_sizes_of_a_family_are_timed(family, tmp_path):
     """Sizes that no published list has; threads are settled for the process that measures."""
     command = [*COMMAND, "time", family, *SIZES[family], "--framework", "numpy", "--threads", "1"]
     command += ["--processes", "1", "--format", "json", "--results", str(tmp_path / "results")]
-    done = subprocess.run(command, capture_output=True, text=True, env=HERE, cwd=tmp_path)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert 0 == done.returncode, done.stderr
     found = json.loads(done.stdout)
     assert (family, 1) == (found["family"], found["threads"])
@@ -100,10 +100,8 @@ def test_any_sizes_of_a_family_are_timed(family, tmp_path):
     assert [] == list(tmp_path.iterdir())
 
 
-HERE = {**os.environ, "OPENBLAS_CORETYPE": "Haswell"}
-
-
 def test_an_id_is_timed_and_settings_from_outside_are_named(tmp_path):
+    environ = {**os.environ, "OPENBLAS_CORETYPE": "Haswell"}
     command = [
         *COMMAND,
         "time",
@@ -113,7 +111,7 @@ def test_an_id_is_timed_and_settings_from_outside_are_named(tmp_path):
         "--results",
         str(tmp_path / "results"),
     ]
-    done = subprocess.run(command, capture_output=True, text=True, env=HERE, cwd=tmp_path)
+    done = subprocess.run(command, capture_output=True, text=True, env=environ, cwd=tmp_path)
     assert 0 == done.returncode, done.stderr
     assert "settings from outside: OPENBLAS_CORETYPE=Haswell" in done.stderr
     lines = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
