@@ -1,4 +1,4 @@
-"""What the damaged files of fuzz.py hold, as numbers by what they are about."""
+"""The numbers in the damaged files of fuzz.py, by their meaning."""
 
 import json
 from collections import Counter

@@ -26,7 +26,7 @@ TIMES = ("median_seconds", "p90_seconds", "p99_seconds", "step_seconds", "low", 
 """Fields in seconds."""
 
 ASCENDING = (("median_seconds", "p90_seconds", "p99_seconds"), ("low", "step_seconds", "high"))
-"""Times of a run, of which none is less than the one before."""
+"""Times of a run; none is less than the one before."""
 
 COUNTS = (
     *("batch", "batches", "threads", "ranks", "steps"),
