@@ -83,13 +83,23 @@ def entry(path: Path) -> dict[str, str]:
             raise ValueError("it describes no machine")
         for name, (least, largest) in NUMBERS.items():
             text = str(found.get(name, ""))
-            if NUMBER.fullmatch(text) and not (text.isdigit() and least <= int(text) <= largest):
+            whole = text.isdecimal() and least <= int(text) <= largest
+            if _is_number(text) and not whole:
                 raise ValueError(f"its {name} is {text[:40]}")
         if not _can_be_memory(str(found.get("ram", ""))):
             raise ValueError(f"its ram is {str(found['ram'])[:40]}")
     except DAMAGE as wrong:
         raise damaged(path, wrong) from None
     return {name: str(text) for name, text in found.items() if name != "version"}
+
+
+def _is_number(text: str) -> bool:
+    """Whether Python reads a text as a number, "NaN" and "Infinity" too."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _can_be_memory(text: str) -> bool:
