@@ -84,7 +84,7 @@ def entry(path: Path) -> dict[str, str]:
         for name, (least, largest) in NUMBERS.items():
             text = str(found.get(name, ""))
             whole = text.isdecimal() and least <= int(text) <= largest
-            if _is_number(text) and not whole:
+            if _is_literal(text) and not whole:
                 raise ValueError(f"its {name} is {text[:40]}")
         if not _can_be_memory(str(found.get("ram", ""))):
             raise ValueError(f"its ram is {str(found['ram'])[:40]}")
@@ -93,8 +93,10 @@ def entry(path: Path) -> dict[str, str]:
     return {name: str(text) for name, text in found.items() if name != "version"}
 
 
-def _is_number(text: str) -> bool:
-    """Whether Python reads a text as a number, "NaN" and "Infinity" too."""
+def _is_literal(text: str) -> bool:
+    """Whether a text is a number, NaN and infinity too, or a word that JSON has for no number."""
+    if text in ("true", "false", "null"):
+        return True
     try:
         float(text)
     except ValueError:
