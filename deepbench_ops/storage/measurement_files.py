@@ -117,6 +117,12 @@ def load(path: Path) -> tuple[dict[str, dict[str, str]], list[Record]]:
                 f"{path}: line {number} is not a measurement ({reason}); restore the file or remove"
                 " the line"
             ) from None
+    named = {entry.get("fingerprint", "") for entry in found}
+    if lost := sorted(filter(facts_digest.DIGEST.fullmatch, named - facts.keys())):
+        raise DeepbenchError(
+            f"{path}: no line has the conditions {lost[0]} that a measurement names; restore the"
+            " file or remove the measurement"
+        )
     _whole[path.resolve()] = state
     return facts, found
 

@@ -118,6 +118,16 @@ def test_an_interrupted_compression_is_finished(plain):
     assert [path] == list(plain.parent.iterdir())
 
 
+def test_a_measurement_whose_conditions_are_not_there_is_named(plain):
+    """Two digits of their name have changed places, or their line is gone."""
+    lines = plain.read_text().splitlines()
+    kept = [line for line in lines if not line.startswith('{"fingerprint"')]
+    assert len(kept) < len(lines)
+    plain.write_text("\n".join(kept) + "\n")
+    with pytest.raises(DeepbenchError, match=r"no line has the conditions [0-9a-f]{12} that a"):
+        measurement_files.load(plain)
+
+
 @pytest.mark.parametrize("damage", [lambda b: b[:-9], lambda b: b[:20] + b"x" + b[21:]])
 def test_a_damaged_compressed_file_is_named(plain, damage):
     """A torn one and one with a changed byte."""
