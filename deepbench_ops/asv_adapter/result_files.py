@@ -84,7 +84,7 @@ def entry(path: Path) -> dict[str, str]:
         for name, (least, largest) in NUMBERS.items():
             text = str(found.get(name, ""))
             whole = text.isdecimal() and least <= int(text) <= largest
-            if _is_literal(text) and not whole:
+            if text and not whole and (name == "num_cpu" or _is_literal(text)):
                 raise ValueError(f"its {name} is {text[:40]}")
         if not _can_be_memory(str(found.get("ram", ""))):
             raise ValueError(f"its ram is {str(found['ram'])[:40]}")

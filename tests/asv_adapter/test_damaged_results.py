@@ -304,7 +304,7 @@ def test_conditions_that_do_not_match_their_digest_are_named(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        *(("num_cpu", each) for each in (0, 10**30, "1.0", "NaN", "Infinity", "true")),
+        *(("num_cpu", each) for each in (0, 10**30, "1.0", "NaN", "Infinity", "true", "{}")),
         *(("ram", each) for each in (-1, "0 GiB", "null GiB", "1000000000.0 GiB")),
     ],
 )
