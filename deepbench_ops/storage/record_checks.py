@@ -14,6 +14,9 @@ def check(record: Any) -> None:
     """Raise NoRecord for an entry that is no record of a measurement or of a skip."""
     if not isinstance(record, dict):
         raise NoRecord(f"it is {str(record)[:40]!r}")
+    odd = next((name for name in record if not name.isidentifier()), "")
+    if odd:
+        raise NoRecord(f"it has a field {odd[:40]!r}")
     for name in ("benchmark", "params", *(() if "skipped" in record else MEASURED)):
         if name not in record:
             raise NoRecord(f"it lacks {name}")

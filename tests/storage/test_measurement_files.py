@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 
 import pytest
 from compress_records import main as compress_records
@@ -116,6 +117,15 @@ def test_an_interrupted_compression_is_finished(plain):
     path.write_bytes(compression.pack(plain.read_bytes()))
     assert path == measurement_files.compress(plain)
     assert [path] == list(plain.parent.iterdir())
+
+
+def test_a_measurement_with_a_field_that_is_no_name_is_named(plain):
+    """As one whose conditions have a number for their name."""
+    text = plain.read_text()
+    plain.write_text(re.sub(r'"seconds": ', '"1.0": 0, "seconds": ', text, count=1))
+    assert text != plain.read_text()
+    with pytest.raises(DeepbenchError, match=r"is not a measurement \(it has a field '1.0'"):
+        measurement_files.load(plain)
 
 
 def test_a_measurement_whose_conditions_are_not_there_is_named(plain):
