@@ -81,44 +81,49 @@ def entry(path: Path) -> dict[str, str]:
         found = load_json(str(path), Machine.api_version)
         if not is_text_map(found, (str, int)) or not isinstance(found.get("machine"), str):
             raise ValueError("it describes no machine")
-        for name, (least, largest) in NUMBERS.items():
-            text = str(found.get(name, ""))
-            whole = text.isdecimal() and least <= int(text) <= largest
-            if text and not whole and (name == "num_cpu" or _is_literal(text)):
-                raise ValueError(f"its {name} is {text[:40]}")
-        if not _can_be_memory(str(found.get("ram", ""))):
-            raise ValueError(f"its ram is {str(found['ram'])[:40]}")
+        if wrong := _impossible(found):
+            raise ValueError(f"its {wrong} is {str(found[wrong])[:40]}")
     except DAMAGE as wrong:
         raise damaged(path, wrong) from None
     return {name: str(text) for name, text in found.items() if name != "version"}
 
 
-def _is_literal(text: str) -> bool:
-    """Whether a text is a number, NaN and infinity too, or a word that JSON has for no number."""
-    if text in ("true", "false", "null"):
-        return True
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def _impossible(found: dict[str, str | int]) -> str:
+    """Return the name of a field that has a number which no machine has; "" where none has."""
+    processors, memory = (str(found.get(name, "")) for name in ("num_cpu", "ram"))
+    if not (_is_whole(processors, MOST_PROCESSORS) or _is_words(processors)):
+        return "num_cpu"
+    return "" if _can_be_memory(memory) else "ram"
 
 
 def _can_be_memory(text: str) -> bool:
-    """Whether a text with a unit of bytes has a number that a machine's memory may have."""
-    size = MEMORY.fullmatch(text)
-    if size is None:
-        return True
-    number, unit = size.groups()
-    return bool(NUMBER.fullmatch(number)) and 1e6 <= float(number) * UNITS[unit.upper()] <= 1e16
+    """Whether a text can be a machine's memory: a number with a unit of bytes, or words."""
+    if size := MEMORY.fullmatch(text):
+        number, unit = size.groups()
+        return bool(NUMBER.fullmatch(number)) and 1e6 <= float(number) * UNITS[unit.upper()] <= 1e16
+    return _is_whole(text, MOST_BYTES) or _is_words(text)
 
 
-NUMBER = re.compile(r"-?\d+(\.\d+)?")
+def _is_whole(text: str, largest: int) -> bool:
+    return text.isdecimal() and 1 <= int(text) <= largest
+
+
+def _is_words(text: str) -> bool:
+    """Whether a text is empty or has letters, and is neither a number, as NaN is, nor a word of
+    JSON."""
+    try:
+        float(text)
+    except ValueError:
+        letters = any(map(str.isalpha, text)) or not text
+        return letters and text not in ("true", "false", "null")
+    return False
+
+
+NUMBER = re.compile(r"\d+(\.\d+)?")
 MEMORY = re.compile(r"(\S+) ?([kKMGTP])i?B")
 UNITS = {"K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 
-NUMBERS = {"num_cpu": (1, 10**6), "ram": (1, 10**18)}
-"""Least and largest number that a field of machine.json may be, where it is one without a unit."""
+MOST_PROCESSORS, MOST_BYTES = 10**6, 10**18
 
 
 def damaged(path: Path, wrong: Exception) -> DeepbenchError:

@@ -26,12 +26,11 @@ def config(file: Path | None) -> None:
 
     file = file or project.root() / project.CONFIGURATION
     values = load(file)
-    results = file.parent / values.get("results_dir", "results")
     if values.get("dvcs") == table_location.RELEASES:
-        release_table.load(table_location.path_of(results))
+        release_table.load(table_location.of_configuration(file, values))
     if machines := machine_entry.several():
         click.echo(machines)
-    if different := _machine(results):
+    if different := _machine(file.parent / values.get("results_dir", "results")):
         click.echo(different, err=True)
     else:
         click.echo(f"{file}: nothing wrong")

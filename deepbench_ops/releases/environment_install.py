@@ -5,7 +5,8 @@ written last, so an interrupted install is found out and done again. Packages ar
 only, because a framework compiled here would be another build than the one released.
 
 pip's own configuration decides where packages come from; a row of the table may add one index.
-torch's CUDA builds are installed without what only a GPU needs where there is none (`lean`).
+torch's CUDA builds are installed without what only a GPU needs where there is none
+(`cuda_requirements`).
 """
 
 import contextlib

@@ -5,7 +5,7 @@ it says. A results folder that belongs to no project has a table of its own, rel
 for the days on which its results were published.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from deepbench_ops import project
@@ -28,13 +28,18 @@ def path_of(results: Path) -> Path:
         values = read_configuration(folder / CONFIGURATION)
         own = folder / str(values.get("results_dir", "results"))
         if own.resolve() == results.resolve() and values.get("dvcs") == RELEASES:
-            if "repo" not in values:
-                raise DeepbenchError(
-                    f"{folder / CONFIGURATION}: repo is missing: write the path of the release"
-                    " table"
-                )
-            return folder / str(values["repo"])
+            return of_configuration(folder / CONFIGURATION, values)
     return results / "releases.csv"
+
+
+def of_configuration(path: Path, values: Mapping[str, object]) -> Path:
+    """Return the table that a configuration file names, given its values.
+
+    Raises DeepbenchError where it names none.
+    """
+    if "repo" not in values:
+        raise DeepbenchError(f"{path}: repo is missing: write the path of the release table")
+    return path.parent / str(values["repo"])
 
 
 def of_project() -> Path:

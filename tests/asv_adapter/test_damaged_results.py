@@ -315,6 +315,8 @@ def test_a_machine_with_an_impossible_number_is_named(
     path = tmp_path / "machine.json"
     path.write_text(json.dumps(described))
     assert "2" == result_files.entry(path)["num_cpu"]
+    path.write_text(json.dumps({**described, field: "in words"}))
+    assert "in words" == result_files.entry(path)[field]
     path.write_text(json.dumps({**described, field: value}))
     with pytest.raises(DeepbenchError, match=f"its {field} is {value}"):
         result_files.entry(path)

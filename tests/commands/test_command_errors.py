@@ -37,10 +37,12 @@ def test_a_package_that_is_missing_is_one_line(monkeypatch):
         ("dvcs", "svn", "dvcs is 'svn': write \"releases\", or git or hg"),
     ],
 )
-def test_config_reads_the_release_table_too(tmp_path, key, value, said):
+@pytest.mark.parametrize("name", ["asv.conf.json", "other.json"])
+def test_config_reads_the_release_table_too(tmp_path, name, key, value, said):
     """A project without one, or with another kind of repository, cannot measure a release."""
     assert 0 == deepbench("init", str(tmp_path / "speed"))[0]
-    path = tmp_path / "speed" / "asv.conf.json"
+    path = tmp_path / "speed" / name
+    (tmp_path / "speed" / "asv.conf.json").rename(path)
     assert 0 == deepbench("config", str(path))[0]
     path.write_text(re.sub(rf'"{key}": "[^"]*"', f'"{key}": "{value}"', path.read_text()))
     status, out, err = deepbench("config", str(path))

@@ -100,7 +100,7 @@ def _with_own_pages(publish: Callable[..., Any]) -> Callable[..., Any]:
         try:
             with (
                 locks.in_turn(scratch / "publishing", doing="asv publish"),
-                pages.being_made(),  # first: they are stored for the machines that have not changed
+                pages.being_made(),  # another process makes them while this one reads results
                 result_cache.read_once(results),
                 applied(WHILE_PUBLISHING),
             ):
