@@ -17,7 +17,10 @@ FRAMEWORKS := $(VENV)/.frameworks
 MODELS := $(VENV)/.models
 BIOME := @biomejs/biome@2.6.8
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
-PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile
+# A test that ends its own process is tried again with the rest of its file: not without end.
+PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder --max-worker-restart 3
+# Collecting the other files would take a minute in each process.
+SLOW_FILES = $(shell grep -rl --include='test_*.py' 'mark\.slow' tests)
 SELECTION ?= headline
 FAMILY ?= gemm
 PRECISION ?= float32
@@ -25,18 +28,18 @@ PRECISION ?= float32
 # The tests start hundreds of processes, which should not each compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: dashboard models test test-slow lint docs format noise-comparison clean help
+.PHONY: dashboard models test test-slow list-slow-tests lint docs format noise-comparison clean help
 
 help:
 	@echo "make dashboard   measure the headline kernels here, publish, and print the page to open"
-	@echo "make models      install what the commands on whole models need: torch, ONNX Runtime"
+	@echo "make models      install the packages for whole models: torch, ONNX Runtime"
 	@echo "make test        run the tests"
-	@echo "make test-slow   run those that take longest, and stop at the first that fails"
+	@echo "make test-slow   run those that take longest, and name each as it ends"
 	@echo "make lint        ruff and mypy, and biome where npx is installed, as CI runs them"
 	@echo "make docs        build the documentation in artifacts/docs, and check its links"
 	@echo "make noise-comparison   noise of plain, calibrated and paired times here, side by side"
 	@echo "PYTHON=python3.12 after any of them takes that Python"
-	@echo "make clean       remove what the other targets made, results/ excepted"
+	@echo "make clean       remove the files of the other targets, except results/"
 
 dashboard: $(READY)
 	@$(BIN)/deepbench config
@@ -48,7 +51,7 @@ dashboard: $(READY)
 	@echo
 	@echo "then, for example:"
 	@echo "  . $(BIN)/activate                  # once in each shell: finds deepbench and asv"
-	@echo "  deepbench problems --family gemm      # what can be measured"
+	@echo "  deepbench problems --family gemm      # the matrix products that can be measured"
 	@echo "  deepbench frameworks                  # this machine's frameworks, kernel by kernel"
 	@echo "  deepbench compare @torch nvidia-v100  # this machine against a published one"
 	@echo "the commands on whole models need torch, which make models installs"
@@ -59,7 +62,10 @@ test: $(TOOLS) $(FRAMEWORKS)
 	@$(PYTEST) -m "not slow"
 
 test-slow: $(TOOLS) $(FRAMEWORKS)
-	@$(PYTEST) -m slow --exitfirst
+	@$(PYTEST) -m slow --verbose $(SLOW_FILES)
+
+list-slow-tests: $(TOOLS) $(FRAMEWORKS)
+	@$(BIN)/python -m pytest -m slow --collect-only --quiet $(SLOW_FILES)
 
 lint: $(TOOLS)
 	@$(BIN)/ruff check .
@@ -85,7 +91,7 @@ $(READY): pyproject.toml scripts/check_prerequisites.sh
 	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
 	@touch $@
 
-# What the tests, the linters and the documentation need, and measuring does not.
+# Tools of the tests, the linters and the documentation, which measuring does not need.
 $(TOOLS): $(READY)
 	@$(PIP) --editable ".[all]"
 	@touch $@
@@ -96,7 +102,8 @@ $(MODELS): $(READY)
 		torch==2.13.0 onnxruntime onnx onnxscript torchao
 	@touch $@
 
-# Frameworks that the tests compare with each other; measured releases get environments of their own. Most
+# Frameworks that the tests compare with each other; tests of one that is not here are skipped, so a new
+# framework needs no entry. Measured releases get environments of their own. Most
 # modules of the large ones are never imported, and those that are keep their bytecode then.
 $(FRAMEWORKS): $(READY)
 	@$(PIP) \

@@ -33,7 +33,7 @@ def project_files() -> list[str]:
 class BuildWithProjectFiles(build_py):
     """Copies the project files into a wheel, and lists them for a source archive.
 
-    What an earlier build left behind goes first: a file that is gone must not be in the wheel.
+    Leftovers of an earlier build go first: a file that is gone must not be in the wheel.
     """
 
     def run(self) -> None:

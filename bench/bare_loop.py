@@ -20,8 +20,8 @@ import numpy as np
 from deepbench_ops import problems
 from deepbench_ops.backends.families.gemm import GemmInputs
 from deepbench_ops.backends.families.gemm import inputs as gemm_inputs
-from deepbench_ops.measure import kernel_run, threads
-from deepbench_ops.measure.slice_timing import time_calls
+from deepbench_ops.measure import kernel_measurement, threads
+from deepbench_ops.measure.kernel_sampling import time_calls
 
 
 def bare_numpy(inputs: GemmInputs, device: str) -> Callable[[], object]:
@@ -76,8 +76,8 @@ def main() -> None:
     os.environ["DEEPBENCH_FRAMEWORK"] = arguments.framework
     os.environ["DEEPBENCH_DEVICE"] = arguments.device
     timed = loop_slice if arguments.device == "cpu" else event_slice
-    kernel_run.preload(calibrating=False)
-    prepared = kernel_run.prepare("gemm", arguments.problem, "float32")
+    kernel_measurement.preload(calibrating=False)
+    prepared = kernel_measurement.prepare("gemm", arguments.problem, "float32")
     inputs = gemm_inputs(problems.find("gemm", arguments.problem), "float32")
     make = {"numpy": bare_numpy, "torch": bare_torch}[arguments.framework]
     bare = make(inputs, arguments.device)

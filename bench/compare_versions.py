@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compare what two versions of this project cost: `make dashboard`, a point, publishing, the tests.
+"""Compare the costs of two versions of this project: `make dashboard`, a point, publishing, tests.
 
     python bench/compare_versions.py 004c5ef HEAD --folder /tmp/versions
 

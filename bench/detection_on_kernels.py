@@ -21,12 +21,12 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
-from asv import step_detect
 from tabulate import tabulate
 
 from deepbench_ops.analysis.verdict import Verdict, compare_pairs
-from deepbench_ops.measure import ensemble, worker_control
-from deepbench_ops.measure.kernel_task import KernelTask
+from deepbench_ops.asv_adapter import asv_api
+from deepbench_ops.measure import ensemble_sweeps, worker_control
+from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.problems.gemm import Gemm
 
 SLOWED = str(Path(__file__).with_name("worker_with_extra_work.py"))
@@ -74,10 +74,10 @@ def cases(
     other = plain
     if extra:
         other = worker_control.Launch(sys.executable, {**environ, "EXTRA": str(extra)}, (SLOWED,))
-    tasks = [KernelTask("gemm", problem, "float32") for problem in problems]
+    tasks = [KernelIdentity("gemm", problem, "float32") for problem in problems]
     for _ in range(repeats):
         sides = {"plain": plain, "other": other}
-        for task, found in ensemble.run_rounds(sides, tasks, rounds).items():
+        for task, found in ensemble_sweeps.run_rounds(sides, tasks, rounds).items():
             pairs = [[(one["plain"], one["other"]) for one in taken.sweeps] for taken in found]
             yield Case(task.problem, extra, pairs)
 
@@ -87,7 +87,7 @@ def _asv_finds(rounds: Sequence[Sequence[Pair]]) -> bool:
     before, after = (
         [statistics.median(pair[side] for pair in taken) for taken in rounds] for side in (0, 1)
     )
-    steps = step_detect.detect_steps(before + after)
+    steps = asv_api.detect_steps(before + after)
     return any(
         abs(second[0] - len(before)) <= 2 and second[2] > first[2]
         for first, second in pairwise(steps)

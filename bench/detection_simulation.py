@@ -2,7 +2,8 @@
 
 The series have 80 points with known noise and known changes, and fixed seeds. Compared are
 `analysis.detect_changes`, asv's own step detection, a threshold on the ratio to the previous run,
-and a z-score over the last twenty runs. verdict_simulation.py does the same for two releases.
+and a z-score over the last twenty runs. interval_coverage_simulation.py does the same for two
+releases.
 
     python bench/detection_simulation.py [--series 10000] [--others 1000] [--write FILE]
     python bench/detection_simulation.py --physical [--framework torch] [--repeats 30]
@@ -23,10 +24,10 @@ from pathlib import Path
 
 import detection_on_kernels
 import numpy as np
-from asv import step_detect
 from tabulate import tabulate
 
 from deepbench_ops.analysis.change_detection import detect_changes
+from deepbench_ops.asv_adapter import asv_api
 
 POINTS = 80
 TOLERANCE = 2
@@ -125,7 +126,7 @@ def ours(seconds: np.ndarray) -> Found:
 
 def asv_steps(seconds: np.ndarray) -> Found:
     """Every step that asv finds; its page of regressions lists only rises of at least 5 %."""
-    found = step_detect.detect_steps(list(seconds))
+    found = asv_api.detect_steps(list(seconds))
     return [(after[0], after[2] > before[2]) for before, after in pairwise(found)]
 
 

@@ -90,14 +90,14 @@ def several(command: list[str], framework: str) -> list[float]:
 def calls(family: str, problem: str, precision: str, operation: str, count: int) -> list[float]:
     """Return the seconds of each of the first calls; none if the framework lacks the kernel."""
     from deepbench_ops.errors import Unsupported
-    from deepbench_ops.measure import kernel_run, slice_timing
+    from deepbench_ops.measure import kernel_measurement, kernel_sampling
 
-    kernel_run.preload(calibrating=False)
+    kernel_measurement.preload(calibrating=False)
     try:
-        kernel = kernel_run.prepare(family, problem, precision, operation).kernel
+        kernel = kernel_measurement.prepare(family, problem, precision, operation).kernel
     except Unsupported:
         return []
-    return [slice_timing.time_calls(kernel, 1) for _ in range(count)]
+    return [kernel_sampling.time_calls(kernel, 1) for _ in range(count)]
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ it. Counted are
 - silent losses: numbers missing from an answer that has status 0 and no message about them.
 
 The numbers are seconds, intervals, counts of samples, settings and reasons for unsteadiness of all
-exported times, and what else a file holds (`fuzzed_figures.py`): figures of a profile, runs of
+exported times, and all others in a file (`fuzzed_figures.py`): figures of a profile, runs of
 models, the level of every process, rounds with their readings. Of caches and of the list of
 benchmarks it is all data of the published pages.
 
@@ -58,19 +58,15 @@ from tabulate import tabulate
 from deepbench_ops.asv_adapter import configuration_check, machine_entry
 from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, RunJournal
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.fleet import job_folder, job_plan
+from deepbench_ops.fleet import fleet_plan, job_folder
 from deepbench_ops.fleet.job_folder import Outcome as JobOutcome
 from deepbench_ops.machine import machine_profile
-from deepbench_ops.measure import ensemble, kernel_round_json
-from deepbench_ops.measure.kernel_round import Round
-from deepbench_ops.measure.kernel_task import KernelTask
-from deepbench_ops.measure.round_store import RoundStore
+from deepbench_ops.measure import ensemble_round_json, ensemble_sweeps
+from deepbench_ops.measure.ensemble_round import Round
+from deepbench_ops.measure.kernel_identity import KernelIdentity
+from deepbench_ops.measure.round_journal import RoundStore
 from deepbench_ops.pages import page_process
-from deepbench_ops.storage import (
-    ensemble_round_files,
-    measurement_files,
-    stored_time_checks,
-)
+from deepbench_ops.storage import ensemble_round_files, measurement_files, stored_time_checks
 
 ROOT = Path(__file__).resolve().parent.parent
 PUBLISHED = "raspberry-pi-3"
@@ -78,8 +74,8 @@ OF_PAGES = {
     **dict.fromkeys(("cache of lines", "cache of fits"), pages_of),
     "benchmarks.json": graphs_of,
 }
-"""Functions that return what is published, by the kinds of files that have no numbers of their own
-but make others."""
+"""Functions that return the published values, by the kinds of files that have no numbers of their
+own but make others."""
 
 WITHOUT_TIMES = ("published result", "ensemble rounds", "measurements", "model runs")
 """Kinds of files in which such a value is usual."""
@@ -179,7 +175,7 @@ def build(folder: Path) -> dict[str, Times]:
         publish(folder)  # here: processes of later publishings find all lists and templates read
     sound = {
         "results": exported(folder),
-        "ensemble rounds": times_of(kernel_round_json.load(rounds)),
+        "ensemble rounds": times_of(ensemble_round_json.load(rounds)),
         **{f"figures of {name}": of(KINDS[name].path(folder)) for name, of in FIGURES.items()},
         **{f"pages by {name}": of(folder) for name, of in OF_PAGES.items()},
     }
@@ -208,8 +204,8 @@ def _write_journals(folder: Path) -> None:
         run.add(point, MeasuredPoint({**answer, "stderr": "", "profile": None}, [record]))
         sweeps = [dict.fromkeys(NAMES, each) for each in seconds]
         taken = Round(sweeps, id=f"1-{number}", anchor=NAMES[0], started_at=1e9 + n)
-        taken.conditions, taken.latencies = ensemble.conditions(), [250.0, 251.0]
-        store.add(KernelTask("gemm", problem, "float32"), taken)
+        taken.conditions, taken.latencies = ensemble_sweeps.conditions(), [250.0, 251.0]
+        store.add(KernelIdentity("gemm", problem, "float32"), taken)
 
 
 def _write_store(folder: Path) -> None:
@@ -223,7 +219,7 @@ def _write_fleet(folder: Path) -> None:
     """Write a plan of jobs, the first ended."""
     run("fleet", "plan", "--framework", "numpy", "--job-hours", "0.1", within=folder)
     path = folder / "fleet" / "plan.json"
-    first = next(job_folder.folders(job_plan.read(path), path))
+    first = next(job_folder.folders(fleet_plan.read(path), path))
     first.end(JobOutcome(True, "node-1", 12.5))
 
 
@@ -414,7 +410,7 @@ def _judge_rounds(found: Outcome, world: Path, path: Path, what: str, sound: Tim
     said = run("verdict", "--machine", MEASURED, within=world)[2]
     status, lines = publish(world)
     try:
-        accepted = times_of(kernel_round_json.load(path))
+        accepted = times_of(ensemble_round_json.load(path))
     except DeepbenchError:
         found.refused = True
         if path.name not in said or status == 0 or not any(path.name in line for line in lines):

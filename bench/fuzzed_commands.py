@@ -11,12 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from asv.commands.publish import Publish
-from asv.config import Config
-from asv.util import UserError
-
 from deepbench_ops import cli
-from deepbench_ops.asv_adapter import plugin
+from deepbench_ops.asv_adapter import asv_api, plugin
 
 plugin.install()
 
@@ -40,7 +36,7 @@ class Exported(NamedTuple):
 
 
 Times = dict[tuple[Any, ...], Any]
-"""Numbers, or rows of an export, by what they are about."""
+"""Numbers, or rows of an export, by their subject."""
 
 
 class Hang(BaseException):
@@ -89,7 +85,7 @@ def run(*arguments: str, within: Path) -> tuple[int, str, str]:
 
 def publish(world: Path) -> tuple[int, list[str]]:
     """Publish a folder; return the status and the logged errors."""
-    conf = Config.from_json(
+    conf = asv_api.configuration(
         {
             "project": "fuzz",
             "dvcs": "releases",
@@ -101,12 +97,12 @@ def publish(world: Path) -> tuple[int, list[str]]:
         }
     )
     lines: list[str] = []
-    logged = patch("asv.console.log.error", lambda line, *_, **__: lines.append(line))
+    logged = patch.object(asv_api.log, "error", lambda line, *_, **__: lines.append(line))
     out = io.StringIO()
     with logged, quiet(out, out):
         try:
-            return int(Publish.run(conf) or 0), lines
-        except UserError as wrong:
+            return asv_api.publish(conf), lines
+        except asv_api.UserError as wrong:
             return 1, [str(wrong)]
 
 

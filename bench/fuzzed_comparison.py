@@ -10,7 +10,7 @@ from fuzzed_commands import Exported, Times
 from deepbench_ops.storage import stored_time_checks
 
 NOT_MEASURED = "replaced by NaN or null"
-"""Damage that nothing contradicts: files have these values for what has no time."""
+"""Damage that nothing contradicts: files have these values where there is no time."""
 
 
 @dataclass
@@ -73,7 +73,7 @@ def _has_a_sample_twice(value: Any, known: Any) -> bool:
 
 
 def _lacks(value: Exported, known: Exported) -> bool:
-    """Whether a row differs from the original one only in what it lacks."""
+    """Whether a row differs from the original one only in missing values."""
     return all(one == other or not one for one, other in zip(value, known, strict=True))
 
 

@@ -10,12 +10,12 @@ from fuzzed_commands import Times
 
 from deepbench_ops.asv_adapter import result_files
 from deepbench_ops.machine import machine_profile
-from deepbench_ops.measure.kernel_round import Round
-from deepbench_ops.measure.kernel_task import KernelTask
+from deepbench_ops.measure.ensemble_round import Round
+from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.storage import measurement_files, model_runs
 
 
-def times_of(rounds: Mapping[KernelTask, Iterable[Round]]) -> Times:
+def times_of(rounds: Mapping[KernelIdentity, Iterable[Round]]) -> Times:
     """Return the seconds of each sweep and of the yardstick, by kernel, round and release, with
     calls, nominal readings and latencies in nanoseconds."""
     found: Times = {}
@@ -112,4 +112,4 @@ FIGURES = {
     "measurements": levels_of,
     "machine.json": entry_of,
 }
-"""Functions that return what a file holds other than exported times, by its kind."""
+"""Functions that return the content of a file other than exported times, by its kind."""

@@ -22,8 +22,9 @@ from typing import NamedTuple
 
 import numpy as np
 import orjson
-from asv.results import get_filename
 
+from deepbench_ops import backends
+from deepbench_ops.asv_adapter import asv_api
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.problems.benchmark_names import BENCHMARK
@@ -32,7 +33,7 @@ from deepbench_ops.releases.release_table import COLUMNS, Release
 
 ROOT = Path(__file__).resolve().parent.parent
 LISTED = ROOT / "results" / "benchmarks.json"
-FRAMEWORKS = ("numpy", "torch", "jax", "onnxruntime", "openvino")
+FRAMEWORKS = backends.NAMES[:5]
 FIRST_DAY = datetime.date(2006, 1, 1)
 DAYS_APART = 36
 """Between two releases, of whatever framework."""
@@ -92,7 +93,7 @@ def report(folder: Path) -> float:
 def publish(folder: Path) -> float:
     """Publish in a process of its own; print its cost, and return its processor seconds."""
     started = time.perf_counter()
-    way = [sys.executable, str(ROOT / "bench" / "publishing_speed.py"), "--publish", "whole"]
+    way = [sys.executable, str(ROOT / "bench" / "publishing_speed.py"), "--publish", "all pages"]
     done = subprocess.run(
         [*way, str(folder)],
         cwd=ROOT,
@@ -108,10 +109,19 @@ def publish(folder: Path) -> float:
     return float(processor_seconds)
 
 
-def write(folder: Path, machines: int, releases: int, families: Collection[str] = ()) -> int:
+def write(
+    folder: Path,
+    machines: int,
+    releases: int,
+    families: Collection[str] = (),
+    kernels: int | None = None,
+    samples: bool = True,
+) -> int:
     """Write a release table and results into `folder`, and return how many values they hold.
 
-    families: those whose problems are measured; all where none is named.
+    families: those whose problems are measured; all where none is named. kernels: how many times a
+    machine has with each release, in as many replicas of the problem lists as that takes; each list
+    once where it is None. samples: whether times have theirs.
     """
     results = folder / "results"
     results.mkdir(parents=True)
@@ -126,10 +136,30 @@ def write(folder: Path, machines: int, releases: int, families: Collection[str] 
     ]
     rows = [f"{each.framework},{each.version},{each.date},,no," for each in listed]
     (folder / "releases.csv").write_text("\n".join([",".join(COLUMNS), *rows]) + "\n", "utf-8")
-    measured = list(benchmarks(families))
+    lists = replicas(list(benchmarks(families)), kernels)
     for number in range(machines):
-        write_machine(results, f"machine-{number:02}", 1 + number / machines, listed, measured)
-    return machines * releases * sum(len(each.flops) for each in measured)
+        name, speed = f"machine-{number:02}", 1 + number / machines
+        for replica, measured in enumerate(lists):
+            write_machine(results, name, speed, listed, measured, replica, samples)
+    return machines * releases * sum(len(each.flops) for one in lists for each in one)
+
+
+def replicas(measured: list[Benchmark], kernels: int | None) -> list[list[Benchmark]]:
+    """Return the benchmarks so often that they have `kernels` times, the last copy cut short."""
+    whole = sum(len(each.flops) for each in measured)
+    found: list[list[Benchmark]] = []
+    left = whole if kernels is None else kernels
+    while left > 0:
+        found.append([])
+        for each in measured:
+            part = min(left, len(each.flops))
+            if part:
+                params = [each.params[0][:part], *each.params[1:]]
+                found[-1].append(
+                    Benchmark(each.name, each.version, params, each.flops[:part], each.bytes[:part])
+                )
+            left -= part
+    return found
 
 
 def benchmarks(families: Collection[str]) -> Iterator[Benchmark]:
@@ -153,11 +183,22 @@ def benchmarks(families: Collection[str]) -> Iterator[Benchmark]:
 
 
 def write_machine(
-    results: Path, name: str, speed: float, releases: list[Release], measured: list[Benchmark]
+    results: Path,
+    name: str,
+    speed: float,
+    releases: list[Release],
+    measured: list[Benchmark],
+    replica: int = 0,
+    samples: bool = True,
 ) -> None:
-    """Write the results of a machine that is `speed` times as fast as the first one."""
+    """Write the results of a machine that is `speed` times as fast as the first one.
+
+    replica: number of the problem lists' copy, of a device of its own. samples: as for `write`.
+    """
     folder = results / name
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
+    device = f"replica{replica}" if replica else "cpu"
+    environment = ENVIRONMENT.replace("DEVICEcpu", f"DEVICE{device}")
     entry = {"machine": name, "arch": "x86_64", "cpu": f"Generated {name}", "os": "Linux"}
     entry |= {"num_cpu": "2", "ram": "32 GiB", "accelerator": "none"}
     (folder / "machine.json").write_text(json.dumps({**entry, "version": 1}), "utf-8")
@@ -168,7 +209,7 @@ def write_machine(
     machine_profile.write(
         results, Profile(name, "2026-01-01", facts, peaks=figures, bandwidth=moved)
     )
-    random = np.random.default_rng(int(name.rpartition("-")[2]))
+    random = np.random.default_rng([int(name.rpartition("-")[2]), replica])
     levels = {
         framework: [
             np.maximum(each.flops / peak, each.bytes / bandwidth)
@@ -184,26 +225,30 @@ def write_machine(
             level *= np.exp(changed * random.normal(0, 0.1, len(level)))
         stored = {
             "commit_hash": release.hash,
-            "env_name": ENVIRONMENT,
+            "env_name": environment,
             "date": release.milliseconds,
             "params": {**entry, "python": "3"},
             "python": "3",
             "requirements": {},
-            "env_vars": CONDITIONS,
+            "env_vars": {**CONDITIONS, "DEEPBENCH_DEVICE": device},
             "result_columns": COLUMNS_OF_RESULTS,
             "results": {
-                each.name: outcome(each, level, release.milliseconds, random)
+                each.name: outcome(each, level, release.milliseconds, random, samples)
                 for each, level in zip(measured, own, strict=True)
             },
             "durations": {},
             "version": 2,
         }
-        path = results / get_filename(name, release.hash, ENVIRONMENT)
+        path = results / asv_api.result_name(name, release.hash, environment)
         path.write_bytes(orjson.dumps(stored, option=orjson.OPT_SERIALIZE_NUMPY))
 
 
 def outcome(
-    benchmark: Benchmark, level: np.ndarray, now: int, random: np.random.Generator
+    benchmark: Benchmark,
+    level: np.ndarray,
+    now: int,
+    random: np.random.Generator,
+    with_samples: bool = True,
 ) -> list[object]:
     """The columns of a benchmark in a result file."""
     samples = level[:, None] * np.exp(random.normal(0, NOISE, (len(level), SAMPLES)))
@@ -212,7 +257,7 @@ def outcome(
     ends = [np.ascontiguousarray(samples[:, place]) for place in (0, -1, 1, -2)]
     counts = [[1] * len(level), [SAMPLES] * len(level)]
     known = [values, benchmark.params, benchmark.version, now, 1.0]
-    return [*known, *ends, *counts, samples]
+    return [*known, *ends, *counts, *([samples] if with_samples else [])]
 
 
 def five_digits(values: np.ndarray) -> np.ndarray:

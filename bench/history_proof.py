@@ -2,47 +2,51 @@
 
     python bench/history_proof.py same --budget 60m       # a release against itself
     python bench/history_proof.py extra --budget 120m     # 1, 2 and 5 % more work
-    python bench/history_proof.py again FIRST.jsonl.gz SECOND.jsonl.gz   # hours apart
+    python bench/history_proof.py again --budget 60m      # releases, and hours later once more
     python bench/history_proof.py neighbour --budget 60m  # one core is busy half of the time
     python bench/history_proof.py cost FOLDER             # compared with three rounds of asv run
 
 Nothing else should run on the machine. Missing environments of releases are installed. Rounds are
-kept in artifacts/proof/: after an interruption, or when the budget is spent, the same command
-continues, and prints the table of all rounds so far. Nothing is written to results/.
+kept in artifacts/proof/ (those of the last part in its folder, with the seconds of each command):
+after an interruption, or when the budget is spent, the same command continues, and prints the table
+of all rounds so far. Nothing is written to results/.
 """
 
 import argparse
 import math
-import statistics
-import subprocess
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
-from itertools import chain
 from pathlib import Path
 
-from proof_rounds import LONGEST, Budget, Rounds, count_states, kernels, neighbour, say
-from tabulate import tabulate
+import proof_comparison
+import proof_cost
+from proof_comparison import Measurement, ratios
+from proof_rounds import LONGEST, Budget, Rounds, kernels, neighbour, say
+from proof_tables import median, named, say_result, show
 
 from deepbench_ops import project
 from deepbench_ops.analysis.ensemble_verdicts import compare, half_width
 from deepbench_ops.analysis.verdict import Verdict
-from deepbench_ops.measure import kernel_round_json, round_states
-from deepbench_ops.measure.kernel_round import Round
-from deepbench_ops.measure.kernel_task import KernelTask
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure import ensemble_round_json, ensemble_sweeps
+from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import release_table, table_location, worker_launch
 from deepbench_ops.releases.release_table import Release
+from deepbench_ops.storage import ensemble_round_files
 
 SLOWED = str(Path(__file__).with_name("worker_with_extra_work.py"))
 PLAIN, CONTROL = "plain", "plain again"
 EXTRAS = {0.01: 0.50, 0.02: 0.90, 0.05: 0.97}
 """Shares of extra work, and the share of trials in which each should be found."""
 
-SHORTEST_PAUSE = 1800.0
-"""Shortest pause, in seconds, between two measurements of a history in one file."""
+FILES = (
+    "a history's file of rounds, which is measured again; or that and a second one, which are only"
+    " compared (default: the part's own rounds, measured by the first call)"
+)
 
 SHORTEST_SLOWED = 1e-3
 """Shortest call, in seconds, to which 1 % can be added in pieces of some microseconds."""
@@ -60,15 +64,16 @@ def same(arguments: argparse.Namespace) -> None:
         for task in complete(rounds, tasks, range(arguments.rounds))
     }
     show([row(task, verdict) for task, verdict in verdicts.items()])
-    missed = sum(not each.low <= 1 <= each.high for each in verdicts.values())
     widths = [half_width(each) for each in verdicts.values()]
+    known = [each for each in verdicts.values() if math.isfinite(half_width(each))]
+    missed = sum(not each.low <= 1 <= each.high for each in known)
     if not verdicts:
         raise SystemExit("no kernel has all rounds yet: the same command with a larger --budget")
     kinds = Counter(each.kind for each in verdicts.values())
     say_result(
         f"{found.name} installed twice, {len(verdicts)} of {len(tasks)} kernels measured in"
         f" {arguments.rounds} rounds ({rounds.states()}):",
-        f"- intervals of 99 % that miss 1: {missed} (at most 2 of 30)",
+        f"- intervals of 99 % that miss 1: {missed} of {len(known)} (at most 2 of 30)",
         f"- median half-width: {median(widths):.2%} (at most 1 %)",
         f"- verdicts: {', '.join(f'{number} {kind}' for kind, number in kinds.items())}",
     )
@@ -119,190 +124,102 @@ def extra_row(name: str, verdicts: Sequence[Verdict]) -> dict[str, str]:
 
 
 def again(arguments: argparse.Namespace) -> None:
-    """Compare the ratios of two measurements of one history, from files of rounds."""
-    parts = [kernel_round_json.load(path) for path in arguments.files]
-    if not all(parts):
-        raise SystemExit("no rounds of this version in one of the files")
-    if len(parts) == 1:
-        parts = halves(parts[0])
-    every = [each for part in parts for mine in part.values() for each in mine]
-    round_states.derive(every)
-    rows, inside = [], []
-    for task in (task for task in parts[0] if task in parts[1]):
-        state, sides = common_state([part[task] for part in parts])
-        anchor = sides[0][0].anchor or sides[0][0].names[-1]
-        names = {name for each in sides[0] for name in each.names} - {anchor}
-        for name in sorted(names):
-            verdicts = [compare(side, anchor, name) for side in sides]
-            if not all(math.isfinite(half_width(each)) for each in verdicts):
-                continue
-            apart, reach = distance(*verdicts)
-            inside.append((task, apart <= reach))
-            if apart > reach or arguments.all:
-                rows.append(again_row(task, name, state, verdicts, apart, reach))
-    show(rows)
-    kernel_count = len({task for task, _ in inside})
-    whole = kernel_count - len({task for task, good in inside if not good})
-    agree = sum(good for _, good in inside)
-    say_result(
-        f"two measurements ({count_states(every)}); the table has the ratios that disagree:",
-        f"- ratios within their combined interval of 99 %: {agree} of {len(inside)}"
-        f" ({share_of(agree, len(inside))}; at least 97 %)",
-        f"- kernels with all ratios within: {whole} of {kernel_count}",
-    )
+    """Measure releases, and some hours later the same kernels again; compare the ratios of both.
+
+    Without files the first call measures the first time, and a later one the second time.
+    """
+    if len(arguments.files) == 2:
+        first, second = map(ensemble_round_json.load, arguments.files)
+    else:
+        first, second = measured_twice(arguments)
+    found = ratios(first, second)
+    show([proof_comparison.row(each) for each in found if arguments.all or not each.agrees])
+    say_result(*proof_comparison.hours_apart(found, first, second))
 
 
-def halves(rounds: Mapping[KernelTask, list[Round]]) -> list[dict[KernelTask, list[Round]]]:
-    """Return the rounds before and after the longest pause."""
-    times = sorted(each.started_at for mine in rounds.values() for each in mine)
-    if len(times) < 2:
-        raise SystemExit("a single round: nothing to compare")
-    pause = max(range(1, len(times)), key=lambda place: times[place] - times[place - 1])
-    if times[pause] - times[pause - 1] < SHORTEST_PAUSE:
-        raise SystemExit(
-            "no pause of half an hour in this file: one measurement, or name two files"
+def measured_twice(arguments: argparse.Namespace) -> tuple[Measurement, Measurement]:
+    """Return a first measurement and a second one, after measuring their missing rounds.
+
+    Raises SystemExit where the first is not whole, or where it is too early for the second.
+    """
+    path = part_file(arguments, "rounds")
+    numbers = [range(start, 2 * arguments.rounds, 2) for start in (0, 1)]
+    first: Measurement
+    if arguments.files:
+        first = comparable_rounds(arguments.files[0])
+        path = path.with_name(f"again-{ensemble_round_files.name_of(arguments.files[0])}.jsonl")
+        every = proof_comparison.every_round(first)
+        names = {name for each in every for name in each.names}
+        anchor = every[0].anchor
+        sides, tasks = launches([*sorted(names - {anchor}), anchor]), list(first)
+    else:
+        sides = launches(arguments.releases)
+        tasks = kernels(
+            sides[arguments.releases[-1]], part_file(arguments, "kernels"), arguments.kernels, 0.0
         )
-    say(f"one file: parted at a pause of {(times[pause] - times[pause - 1]) / 3600:.1f} h")
-    early: dict[KernelTask, list[Round]] = {}
-    late: dict[KernelTask, list[Round]] = {}
-    for task, mine in rounds.items():
-        for each in mine:
-            (early if each.started_at < times[pause] else late).setdefault(task, []).append(each)
-    return [early, late]
+        first = whole(measured(arguments, sides, tasks, numbers[0], path), tasks, numbers[0])
+        if len(first) < len(tasks):
+            raise SystemExit("the first measurement is not whole yet")
+    demand_pause(first, arguments.apart)
+    return first, whole(measured(arguments, sides, tasks, numbers[1], path), tasks, numbers[1])
 
 
-def common_state(sides: list[list[Round]]) -> tuple[str, list[list[Round]]]:
-    """Return the rounds of the most frequent state of both sides; all if none is shared."""
-    named = [[round_states.parts(each) for each in side] for side in sides]
-    counts = [Counter(chain.from_iterable(side)) for side in named]
-    shared = set(counts[0]) & set(counts[1])
-    if not shared:
-        return "different", sides
-    best = max(sorted(shared), key=lambda name: min(count[name] for count in counts))
-    return best or "unknown", [[each[best] for each in side if best in each] for side in named]
+def comparable_rounds(path: Path) -> Measurement:
+    """Return the rounds of a file. Raises SystemExit for those of another machine or setting."""
+    found = ensemble_round_json.load(path)
+    here = ensemble_sweeps.conditions()
+    for each in proof_comparison.every_round(found):
+        if each.conditions != here:
+            raise SystemExit(
+                f"{path} was measured with {each.conditions}, and this is {here}: name a file of"
+                " this machine, or set the same"
+            )
+    if not found:
+        raise SystemExit(f"{path} has no rounds of this version: name another file")
+    return found
 
 
-def distance(one: Verdict, other: Verdict) -> tuple[float, float]:
-    """Return the distance of two ratios and their combined half-width, as logarithms."""
-    widths = [(math.log(each.high) - math.log(each.low)) / 2 for each in (one, other)]
-    return abs(math.log(one.ratio / other.ratio)), math.hypot(*widths)
-
-
-def again_row(
-    task: KernelTask, name: str, state: str, verdicts: Sequence[Verdict], apart: float, reach: float
-) -> dict[str, str]:
-    """Return the row of one ratio."""
-    first, second = (f"{each.ratio:.4f} ({each.low:.4f} .. {each.high:.4f})" for each in verdicts)
-    return {
-        **named(task),
-        "release": name,
-        "state": state,
-        "first": first,
-        "second": second,
-        "apart": f"{apart:.2%}",
-        "allowed": f"{reach:.2%}",
-    }
+def demand_pause(first: Measurement, apart: float) -> None:
+    """Raise SystemExit where the first measurement ended less than `apart` seconds ago."""
+    ago = time.time() - max(each.ended_at for each in proof_comparison.every_round(first))
+    if ago < apart:
+        raise SystemExit(
+            f"the first measurement ended {ago / 60:.0f} min ago: the same command measures again"
+            f" in {math.ceil((apart - ago) / 60)} min (or sooner, with a shorter --apart)"
+        )
 
 
 def with_neighbour(arguments: argparse.Namespace) -> None:
     """Measure releases in alternately quiet and disturbed rounds (one core busy)."""
-    releases = [release(name) for name in arguments.releases]
-    sides = {one.name: worker_launch.launch(one, None, say) for one in releases}
-    last = releases[-1].name
+    sides = launches(arguments.releases)
+    last = arguments.releases[-1]
     tasks = kernels(sides[last], part_file(arguments, "kernels"), arguments.kernels, 0.0)
     rounds, budget = Rounds(part_file(arguments, "rounds")), Budget(arguments.budget)
     for number in range(2 * arguments.rounds):
-        if number % 2:
-            with neighbour(number):
-                whole = rounds.measure(sides, tasks, number, budget)
-        else:
-            whole = rounds.measure(sides, tasks, number, budget)
-        if not whole:
-            break
-    rounds.derive_states()
-    numbers = [range(start, 2 * arguments.rounds, 2) for start in (0, 1)]
-    rows, offs = [], []
-    for task in complete(rounds, tasks, range(2 * arguments.rounds)):
-        for name in list(sides)[:-1]:
-            quiet, noisy = (compare(rounds.selected(task, those), last, name) for those in numbers)
-            if math.isnan(quiet.ratio) or math.isnan(noisy.ratio):
-                continue
-            off = noisy.ratio / quiet.ratio - 1
-            offs.append(off)
-            rows.append({**named(task), "release": name, **neighbour_row(quiet, noisy, off)})
-    show(rows)
-    near = sum(abs(off) <= 0.015 for off in offs)
-    say_result(
-        f"ratios to {last}, {arguments.rounds} quiet and as many disturbed rounds"
-        f" ({rounds.states()}):",
-        f"- within 1.5 % of the quiet ones: {near} of {len(offs)} ({share_of(near, len(offs))};"
-        " at least 90 %)",
-        f"- off by more than 5 %: {sum(abs(off) > 0.05 for off in offs)} (none allowed)",
+        with neighbour(number) if number % 2 else nullcontext():
+            if not rounds.measure(sides, tasks, number, budget):
+                say("the budget is spent: the same command goes on")
+                break
+    measured_tasks = complete(rounds, tasks, range(2 * arguments.rounds))
+    quiet, noisy = (
+        whole(rounds, measured_tasks, range(start, 2 * arguments.rounds, 2)) for start in (0, 1)
     )
-
-
-def neighbour_row(quiet: Verdict, noisy: Verdict, off: float) -> dict[str, str]:
-    """Return the figures of one ratio."""
-    return {
-        "quiet": f"{quiet.ratio:.4f}",
-        "disturbed": f"{noisy.ratio:.4f}",
-        "off by": f"{off:+.2%}",
-        "quiet half-width": f"{half_width(quiet):.2%}",
-        "disturbed half-width": f"{half_width(noisy):.2%}",
-    }
+    found = ratios(quiet, noisy)
+    show([proof_comparison.row(each) for each in found])
+    say_result(
+        f"{len(quiet)} of {len(tasks)} kernels have all rounds, {arguments.rounds} of each kind:",
+        *proof_comparison.disturbed(found, quiet, noisy),
+    )
 
 
 def cost(arguments: argparse.Namespace) -> None:
     """Time a history and three interleaved rounds of asv run, in a separate project folder."""
-    folder: Path = arguments.folder
-    if not folder.exists():
-        run(["deepbench", "init", str(folder)], Path.cwd())
-    listed = [one.name for one in release_table.measurable() if one.framework == "numpy"]
-    releases = listed[-arguments.count :]
-    names, only = " ".join(releases), ["--problem", arguments.problem] if arguments.problem else []
-    chosen = ["headline", "--family", "gemm", "--precision", "float32"]
-    bench = arguments.problem or output(["deepbench", "select", *chosen], folder)
-    asv = ["asv", "run", "--bench", bench, names]
-    history = ["deepbench", "history", "numpy", f"{releases[0]}..{releases[-1]}", *only]
-    history += ["--family", "gemm", "--within", "1%", "--budget", f"{arguments.budget:.0f}s"]
-    say("preparing the machine's profile and all environments, which does not count")
-    run(["deepbench", "machine", "--yes"], folder)
-    run([*asv[:3], "m35_n700_k2048_NN.*float32", names], folder)
-    rows = []
-    for title, command in (
-        ("deepbench history, within 1 %", history),
-        ("asv run, three interleaved rounds", [*asv, "--interleave-rounds", "-a", "rounds=3"]),
-    ):
-        began = time.monotonic()
-        run(command, folder)
-        rows.append({"command": title, "minutes": (time.monotonic() - began) / 60})
-    show([{**each, "minutes": f"{each['minutes']:.1f}"} for each in rows])
-    ratio = rows[0]["minutes"] / rows[1]["minutes"]
-    say_result(
-        f"the history takes {ratio:.0%} of the time (at most 60 %); compare its last line for how"
-        " many kernels are within 1 %"
-    )
+    proof_cost.measure(arguments.folder, arguments.count, arguments.problem, arguments.budget)
 
 
-def run(command: Sequence[str], folder: Path, must: bool = True) -> None:
-    """Run a command in a folder. Raises SystemExit if it fails and `must` is set."""
-    say(f"{folder}: {' '.join(command)[:150]}")
-    code = subprocess.run([tool(command[0]), *command[1:]], cwd=folder).returncode
-    if code and must:
-        raise SystemExit(f"{command[0]} {command[1]} ended with {code}: no figures")
-
-
-def output(command: Sequence[str], folder: Path) -> str:
-    """Return the output of a command."""
-    done = [tool(command[0]), *command[1:]]
-    return subprocess.run(
-        done, cwd=folder, check=True, capture_output=True, text=True
-    ).stdout.strip()
-
-
-def tool(name: str) -> str:
-    """Return the path of a program of this environment."""
-    return str(Path(sys.executable).with_name(name))
+def launches(names: Iterable[str]) -> dict[str, Launch]:
+    """Return how to start each release; missing environments are installed."""
+    return {name: worker_launch.launch(release(name), None, say) for name in names}
 
 
 def release(name: str) -> Release:
@@ -320,11 +237,13 @@ def part_file(arguments: argparse.Namespace, what: str) -> Path:
 def measured(
     arguments: argparse.Namespace,
     sides: Mapping[str, Launch],
-    tasks: Sequence[KernelTask],
+    tasks: Sequence[KernelIdentity],
     numbers: Sequence[int],
+    path: Path | None = None,
 ) -> Rounds:
-    """Return the rounds of a part, after measuring missing ones within the budget."""
-    rounds, budget = Rounds(part_file(arguments, "rounds")), Budget(arguments.budget)
+    """Return the rounds of a part or of a file, after measuring missing ones within the budget."""
+    rounds = Rounds(path or part_file(arguments, "rounds"))
+    budget = Budget(arguments.budget)
     for number in numbers:
         if not rounds.measure(sides, tasks, number, budget):
             say("the budget is spent: the same command goes on")
@@ -334,18 +253,18 @@ def measured(
 
 
 def complete(
-    rounds: Rounds, tasks: Sequence[KernelTask], numbers: Sequence[int]
-) -> list[KernelTask]:
+    rounds: Rounds, tasks: Sequence[KernelIdentity], numbers: Sequence[int]
+) -> list[KernelIdentity]:
     """Return the kernels for which all of these rounds are measured."""
     return [task for task in tasks if len(rounds.of(task, numbers)) == len(numbers)]
 
 
-def named(task: KernelTask) -> dict[str, str]:
-    """Return the first columns of a kernel's row."""
-    return {"kernel": f"{task.family} {task.operation} {task.problem}"}
+def whole(rounds: Rounds, tasks: Sequence[KernelIdentity], numbers: range) -> Measurement:
+    """Return the rounds of each kernel for which all of these are measured."""
+    return {task: rounds.of(task, numbers) for task in complete(rounds, tasks, numbers)}
 
 
-def row(task: KernelTask, verdict: Verdict) -> dict[str, str]:
+def row(task: KernelIdentity, verdict: Verdict) -> dict[str, str]:
     """Return the row of a kernel of a release against itself."""
     return {
         **named(task),
@@ -356,34 +275,13 @@ def row(task: KernelTask, verdict: Verdict) -> dict[str, str]:
     }
 
 
-def median(values: Sequence[float]) -> float:
-    """Return the median; NaN if there are no values."""
-    return statistics.median(values) if values else math.nan
-
-
-def share_of(number: int, whole: int) -> str:
-    """Return a share as a percentage."""
-    return f"{number / whole:.1%}" if whole else "-"
-
-
-def show(rows: Sequence[Mapping[str, str]]) -> None:
-    """Print a table in Markdown; nothing if there are no rows."""
-    if rows:
-        print(tabulate(rows, headers="keys", tablefmt="github", disable_numparse=True), end="\n\n")
-
-
-def say_result(*lines: str) -> None:
-    """Print the summary of a part."""
-    print("\n".join(lines), flush=True)
-
-
 def seconds(text: str) -> float:
     """Return the seconds of a text such as 90s, 60m or 2h."""
     return float(text[:-1]) * {"s": 1, "m": 60, "h": 3600}[text[-1]]
 
 
-def main() -> None:
-    """Run one part."""
+def parse(given: Sequence[str] | None = None) -> argparse.Namespace:
+    """Return the options of a part, from a command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -405,18 +303,33 @@ def main() -> None:
     add = part("extra", extra)
     add("--release", default="numpy-2.4.6")
     add("--trials", type=int, default=60, help="fewest trials of each share of extra work")
-    add = part("again", again, rounds=False)
-    add("files", type=Path, nargs="+", help="two files of rounds, or one with a pause in it")
+    releases = ["numpy-1.26.4", "numpy-2.2.6", "numpy-2.4.6"]
+    add = part("again", again)
+    add("files", type=Path, nargs="*", help=FILES)
     add("--all", action="store_true", help="list all ratios, not only those that disagree")
-    quiet = ["numpy-1.26.4", "numpy-2.2.6", "numpy-2.4.6"]
-    part("neighbour", with_neighbour)("--releases", nargs="+", default=quiet)
+    add("--releases", nargs="+", default=releases)
+    add("--apart", type=seconds, default=7200.0, help="shortest pause in between (default 2h)")
+    part("neighbour", with_neighbour)("--releases", nargs="+", default=releases)
     add = part("cost", cost, rounds=False)
     add("folder", type=Path, help="a project folder, made where it is missing")
     add("--count", type=int, default=7, help="number of newest listed releases of numpy")
     add("--problem", help="only this product, for a trial of the script")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(given)
+    files = getattr(arguments, "files", ())
+    if len(files) > 2:
+        parser.error("more than two files: name a first measurement, or that and a second one")
+    if missing := [str(each) for each in files if not each.is_file()]:
+        parser.error(f"no such file: {missing[0]}: name a history's file of rounds")
+    return arguments
+
+
+def main() -> None:
+    """Run one part."""
+    arguments = parse()
     try:
         arguments.does(arguments)
+    except DeepbenchError as error:
+        raise SystemExit(str(error)) from None
     except KeyboardInterrupt:
         raise SystemExit(
             "interrupted; finished rounds are kept, the same command goes on"

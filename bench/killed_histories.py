@@ -1,4 +1,4 @@
-"""Count what `deepbench history` loses or counts twice when it is ended at any moment.
+"""Count the rounds that `deepbench history` loses or counts twice when it is ended at any moment.
 
 A history of three releases, two kernels and three rounds files its results after every kernel. Its
 workers report known times (`tests/support/known_workers.py`), in as few sweeps as there may be. It

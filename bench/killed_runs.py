@@ -1,4 +1,4 @@
-"""Count what `asv run` loses or counts twice when it is killed at any moment.
+"""Count the points that `asv run` loses or counts twice when it is killed at any moment.
 
 A small suite with two releases, three problems and two rounds runs in a folder of its own. Its
 times scatter as little as those of steady points, so that they replace stored ones. The run is

@@ -19,8 +19,8 @@ from unittest.mock import patch
 
 from tabulate import tabulate
 
-from deepbench_ops.measure import ensemble, worker_control, worker_turns
-from deepbench_ops.measure.kernel_task import KernelTask
+from deepbench_ops.measure import ensemble_sweeps, worker_control, worker_turns
+from deepbench_ops.measure.kernel_identity import KernelIdentity
 
 PROBLEMS = (
     "m35_n700_k2048_NN",
@@ -32,8 +32,8 @@ PROBLEMS = (
 LONG, SHORT, TURNS = "slices of 15 ms", "slices of 5 ms", "with turns of 15 ms"
 WAYS = {
     LONG: (None, 0.015, 20),
-    SHORT: (None, ensemble.SLICE_SECONDS, 50),
-    TURNS: (worker_turns.TURN_SECONDS, ensemble.SLICE_SECONDS, 50),
+    SHORT: (None, ensemble_sweeps.SLICE_SECONDS, 50),
+    TURNS: (worker_turns.TURN_SECONDS, ensemble_sweeps.SLICE_SECONDS, 50),
 }
 """By way: seconds of a turn (None: whole calls), seconds of a slice, and number of sweeps."""
 
@@ -45,15 +45,15 @@ Taken = tuple[float, float, float]
 
 def one_round(launch: worker_control.Launch, way: str, number: int) -> dict[str, Taken]:
     """Return the figures of each product in one round measured in a way."""
-    tasks = [KernelTask("gemm", problem, "float32") for problem in PROBLEMS]
+    tasks = [KernelIdentity("gemm", problem, "float32") for problem in PROBLEMS]
     turn, slice_seconds, sweeps = WAYS[way]
     found, began = {}, time.monotonic()
     launches = dict.fromkeys(SIDES, launch)
     with (
         patch.object(worker_turns, "TURN_SECONDS", turn),
-        patch.object(ensemble, "SLICE_SECONDS", slice_seconds),
+        patch.object(ensemble_sweeps, "SLICE_SECONDS", slice_seconds),
     ):
-        for task, taken in ensemble.run_round(launches, tasks, number, sweeps=sweeps):
+        for task, taken in ensemble_sweeps.run_round(launches, tasks, number, sweeps=sweeps):
             call = statistics.median(seconds for each in taken.sweeps for seconds in each.values())
             ended = time.monotonic()
             found[task.problem] = taken.difference(*SIDES)[0], call, ended - began

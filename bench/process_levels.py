@@ -30,8 +30,8 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from deepbench_ops.measure import core_latency, kernel_run, threads
-from deepbench_ops.measure.slice_timing import time_calls
+from deepbench_ops.measure import core_latency, kernel_measurement, threads
+from deepbench_ops.measure.kernel_sampling import time_calls
 
 NO_RANDOM_ADDRESSES, NO_HUGE_PAGES = 0x0040000, 41
 """ADDR_NO_RANDOMIZE of personality(2), PR_SET_THP_DISABLE of prctl(2)."""
@@ -60,7 +60,7 @@ def restart(variant: str) -> None:
 
 def measured(arguments: argparse.Namespace) -> dict[str, float]:
     """Return the seconds per call in this process, and facts that may explain them."""
-    prepared = kernel_run.prepare(
+    prepared = kernel_measurement.prepare(
         arguments.family, arguments.problem, arguments.precision, arguments.operation
     )
     kernel = prepared.kernel

@@ -21,9 +21,9 @@ import numpy as np
 
 from deepbench_ops import process_lifetime
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import ensemble, kernel_round_json, round_states, threads
-from deepbench_ops.measure.kernel_round import Round
-from deepbench_ops.measure.kernel_task import KernelTask
+from deepbench_ops.measure import ensemble_round_json, ensemble_sweeps, preferred_state, threads
+from deepbench_ops.measure.ensemble_round import Round
+from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.measure.worker_control import Launch, LiveWorker
 from deepbench_ops.problems import FAMILIES
 from deepbench_ops.problems.selections import operations, select
@@ -56,30 +56,32 @@ class Rounds:
     """Rounds of kernels in a file, by kernel and number."""
 
     path: Path
-    found: dict[KernelTask, dict[int, Round]] = field(default_factory=dict)
+    found: dict[KernelIdentity, dict[int, Round]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for entry in json_lines.read(self.path):
-            task = KernelTask(*ensemble_round_files.kernel_of(entry))
-            self.found.setdefault(task, {})[entry["number"]] = kernel_round_json.round_of(entry, {})
+            task = KernelIdentity(*ensemble_round_files.kernel_of(entry))
+            self.found.setdefault(task, {})[entry["number"]] = ensemble_round_json.round_of(
+                entry, {}
+            )
 
-    def of(self, task: KernelTask, numbers: Sequence[int]) -> list[Round]:
+    def of(self, task: KernelIdentity, numbers: Sequence[int]) -> list[Round]:
         """Return the measured rounds of a kernel among these numbers."""
         mine = self.found.get(task, {})
         return [mine[number] for number in numbers if number in mine]
 
-    def selected(self, task: KernelTask, numbers: Sequence[int]) -> list[Round]:
+    def selected(self, task: KernelIdentity, numbers: Sequence[int]) -> list[Round]:
         """Return the rounds among these numbers in the most frequent state of the machine."""
-        return round_states.select(self.of(task, numbers)).rounds
+        return preferred_state.select(self.of(task, numbers)).rounds
 
     def derive_states(self) -> None:
         """Set the states of all rounds."""
-        round_states.derive([each for mine in self.found.values() for each in mine.values()])
+        preferred_state.derive([each for mine in self.found.values() for each in mine.values()])
 
     def measure(
         self,
         launches: Mapping[str, Launch],
-        tasks: Sequence[KernelTask],
+        tasks: Sequence[KernelIdentity],
         number: int,
         budget: Budget,
     ) -> bool:
@@ -90,10 +92,10 @@ class Rounds:
         if budget.is_spent:
             return False
         say(f"{self.path.stem}: round {number + 1}, {len(missing)} kernels, {budget.left}")
-        with closing(ensemble.run_round(launches, missing, number)) as measured:
+        with closing(ensemble_sweeps.run_round(launches, missing, number)) as measured:
             for task, taken in measured:
                 self.found.setdefault(task, {})[number] = taken
-                _, entry = kernel_round_json.entry_of(task, taken)
+                _, entry = ensemble_round_json.entry_of(task, taken)
                 json_lines.append(self.path, [{**entry, "number": number}])
                 if budget.is_spent:
                     break
@@ -106,21 +108,21 @@ class Rounds:
 
 def count_states(rounds: Sequence[Round]) -> str:
     """Return how many rounds have sweeps in each state of the machine."""
-    round_states.derive(rounds)
-    states = chain.from_iterable(round_states.parts(each) or ["no state"] for each in rounds)
+    preferred_state.derive(rounds)
+    states = chain.from_iterable(preferred_state.parts(each) or ["no state"] for each in rounds)
     counts = Counter(name or "unknown" for name in states)
     return ", ".join(f"{number} {name}" for name, number in counts.most_common())
 
 
-def kernels(launch: Launch, path: Path, count: int, shortest: float) -> list[KernelTask]:
+def kernels(launch: Launch, path: Path, count: int, shortest: float) -> list[KernelIdentity]:
     """Return headline kernels of all families whose calls take between `shortest` and LONGEST.
 
     They are found with one process of a release, and stored in a file for later calls. Families and
     their operations take turns.
     """
     if path.exists():
-        return [KernelTask(**each) for each in json.loads(path.read_text())]
-    found: list[KernelTask] = []
+        return [KernelIdentity(**each) for each in json.loads(path.read_text())]
+    found: list[KernelIdentity] = []
     worker = LiveWorker(launch, cores())
     try:
         for task in _candidates():
@@ -139,21 +141,21 @@ def kernels(launch: Launch, path: Path, count: int, shortest: float) -> list[Ker
     return found
 
 
-def _candidates() -> Iterator[KernelTask]:
+def _candidates() -> Iterator[KernelIdentity]:
     """Yield the headline kernels in float32 that run in one process, operations in turns."""
-    lists: dict[tuple[str, str], list[KernelTask]] = {}
+    lists: dict[tuple[str, str], list[KernelIdentity]] = {}
     for family in FAMILIES:
         for member in select("headline", family):
             problem = member.problem
             if not problem.ranks and "float32" in problem.precisions:
                 for operation in operations(problem):
-                    task = KernelTask(family, problem.id, "float32", operation)
+                    task = KernelIdentity(family, problem.id, "float32", operation)
                     lists.setdefault((family, operation), []).append(task)
     for several in zip_longest(*(dict.fromkeys(each) for each in lists.values())):
         yield from (task for task in several if task is not None)
 
 
-def _call(worker: LiveWorker, task: KernelTask) -> float | None:
+def _call(worker: LiveWorker, task: KernelIdentity) -> float | None:
     """Return the seconds of a call; None if the release has no such kernel."""
     try:
         return worker.ask(do="prepare", **asdict(task))["seconds"]

@@ -2,14 +2,18 @@
 """Compare the time of publishing with that of plain asv, for growing numbers of results.
 
     python bench/publishing_speed.py --copies 1 4 16
+    python bench/publishing_speed.py --copies 1 --rounds 3 --store
 
 The results of the repository are copied under further machine names, in a scratch folder. Each
-publishing runs in a process of its own: plain asv, only with the release table as repository; then
-the whole of `asv publish` without the patches that only save time (DEEPBENCH_PLAIN_ASV=1); then
-with them, first without a cache, and again with the cache after one more result file has been
-added. Printed are wall-clock seconds and processor seconds of all processes; the latter hardly
-depend on other load. Memory is the peak of the process plus the peak of the largest process that it
-starts.
+publishing runs in a process of its own: plain asv, only with the release table as repository;
+asv's pages alone with all patches; then the whole of `asv publish` without the patches that only
+save time (DEEPBENCH_PLAIN_ASV=1); then with them, first without a cache, and again with the cache
+after one more result file has been added. Printed are wall-clock seconds and processor seconds of
+all processes; the latter hardly depend on other load. Memory is the peak of the process plus the
+peak of the largest process that it starts.
+
+--store writes the medians of one copy to publishing_times.txt in deepbench_ops/asv_adapter and to
+docs/explanation/publishing.md, unless the machine has other work.
 """
 
 import argparse
@@ -21,21 +25,31 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
+from statistics import median
 
 from tabulate import tabulate
 
-from deepbench_ops.asv_adapter.patch import PLAIN_VARIABLE
+from deepbench_ops.asv_adapter.patch_installation import PLAIN_VARIABLE
+from deepbench_ops.machine import machine_facts
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "results"
 TOO_LONG = 1800
 
-PLAIN, SLOW, WHOLE, AGAIN = "plain asv", "without speed-ups", "whole", "whole, one file later"
+STORED = ROOT / "deepbench_ops" / "asv_adapter" / "publishing_times.txt"
+LARGEST_LOAD = 0.5
+"""Mean number of running processes in the last minute from which on times are not stored."""
+
+PLAIN, ASV, SLOW = "plain asv", "only asv's pages", "without speed-ups"
+WHOLE, AGAIN = "all pages", "all pages, one file later"
 """Ways of publishing."""
 
-HEADERS = ("copies", "values", "way", "s", "CPU s", "CPU s / whole", "GiB")
+HEADERS = ("values", "way", "s", "CPU s", "s / all pages", "GiB")
 
 
 @dataclass(frozen=True)
@@ -50,44 +64,76 @@ class Cost:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--copies", type=int, nargs="+", default=[1, 4, 16])
+    parser.add_argument("--rounds", type=int, default=1, help="times that all is measured [1]")
+    parser.add_argument("--store", action="store_true", help="store the medians of one copy")
     parser.add_argument(
-        "--leave-out", nargs="*", default=[], choices=[PLAIN, SLOW], help="ways that take long"
+        "--leave-out", nargs="*", default=[], choices=[PLAIN, ASV, SLOW], help="ways to leave out"
     )
     parser.add_argument("--publish", nargs=2, metavar=("WAY", "FOLDER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.publish:
         publish(options.publish[0], Path(options.publish[1]))
         return
+    if options.store and 1 not in options.copies:
+        parser.error("--store stores the times of one copy: add --copies 1")
+    load = os.getloadavg()[0]
+    if options.store and load > LARGEST_LOAD:
+        parser.error(f"--store: the machine has a load of {load:.1f}; wait for {LARGEST_LOAD}")
+    ways = [way for way in (PLAIN, ASV, SLOW) if way not in options.leave_out]
     for copies in options.copies:
-        with tempfile.TemporaryDirectory() as scratch:
-            slow_ways = [way for way in (PLAIN, SLOW) if way not in options.leave_out]
-            compare(Path(scratch), copies, slow_ways)
+        rounds = [measured(copies, ways) for _ in range(options.rounds)]
+        text = table(rounds)
+        print(text, flush=True)
+        if options.store and copies == 1:
+            store(text, options.rounds)
 
 
-def compare(folder: Path, copies: int, slow_ways: list[str]) -> None:
-    """Print a table of the costs of each way with `copies` copies of the results."""
-    values = copy(folder / "results", copies)
-    costs = {way: timed(way, folder) for way in slow_ways}
-    shutil.rmtree(folder / ".asv", ignore_errors=True)
-    costs[WHOLE] = timed(WHOLE, folder)
-    add(folder / "results")
-    costs[AGAIN] = timed(WHOLE, folder)
-    whole = costs[WHOLE].processor_seconds
+Measured = tuple[int, dict[str, "Cost"]]
+"""The number of values, and the cost of each way."""
+
+
+def measured(copies: int, ways: Sequence[str]) -> Measured:
+    """Return the costs of these ways and of all pages with `copies` copies of the results."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        values = copy(folder / "results", copies)
+        costs = {way: timed(way, folder) for way in ways}
+        shutil.rmtree(folder / ".asv", ignore_errors=True)
+        costs[WHOLE] = timed(WHOLE, folder)
+        add(folder / "results")
+        costs[AGAIN] = timed(WHOLE, folder)
+        html = filter(Path.is_file, (folder / "html").rglob("*"))
+        print(f"html: {sum(path.stat().st_size for path in html) / 2**20:.0f} MiB", flush=True)
+    return values, costs
+
+
+def table(rounds: Sequence[Measured]) -> str:
+    """Return the median cost of each way, as a table."""
+    values, first = rounds[0]
+
+    def middle(way: str, figure: str) -> float:
+        return median(getattr(costs[way], figure) for _, costs in rounds)
+
+    whole = middle(WHOLE, "seconds")
     rows = [
         (
-            copies,
-            values,
+            f"{values:,}",
             way,
-            f"{cost.seconds:.1f}",
-            f"{cost.processor_seconds:.1f}",
-            f"{cost.processor_seconds / whole:.2f}",
-            f"{cost.memory / 2**30:.2f}",
+            f"{middle(way, 'seconds'):.1f}",
+            f"{middle(way, 'processor_seconds'):.1f}",
+            f"{middle(way, 'seconds') / whole:.2f}",
+            f"{middle(way, 'memory') / 2**30:.2f}",
         )
-        for way, cost in costs.items()
+        for way in first
     ]
-    print(tabulate(rows, HEADERS, disable_numparse=True))
-    size = sum(path.stat().st_size for path in (folder / "html").rglob("*") if path.is_file())
-    print(f"html: {size / 2**20:.0f} MiB\n", flush=True)
+    return f"{tabulate(rows, HEADERS, disable_numparse=True)}\n"
+
+
+def store(text: str, rounds: int) -> None:
+    """Store a table of one copy with its machine and day, and copy it into the docs."""
+    where = f"{os.cpu_count()} cores of {machine_facts.processor_name()}"
+    STORED.write_text(f"{text}medians of {rounds} rounds, {date.today()}, {where}\n", "utf-8")
+    subprocess.run([sys.executable, ROOT / "scripts" / "copy_code_into_docs.py"], check=True)
 
 
 def copy(target: Path, copies: int) -> int:
@@ -163,30 +209,48 @@ def publish(way: str, folder: Path) -> None:
 
     Prints processor seconds and bytes of memory taken.
     """
-    from asv.commands.publish import Publish
-    from asv.config import Config
-
+    from deepbench_ops.asv_adapter import asv_api
     from deepbench_ops.asv_adapter.release_repository import ReleaseRepo
 
     if way != PLAIN:
         from deepbench_ops.asv_adapter import plugin
 
         plugin.install()
-    conf = Config.load(str(ROOT / "asv.conf.json"))
+    if way == ASV:
+        from deepbench_ops.asv_adapter.publishing import publish_command
+
+        publish_command.use(lambda *_: NoPages())
+    conf = asv_api.configuration_file(ROOT / "asv.conf.json")
     own = folder / "releases.csv"
     conf.repo = str(own if own.exists() else ROOT / "deepbench_ops" / "releases" / "releases.csv")
     conf.results_dir = str(folder / "results")
     conf.html_dir = str(folder / "html")
     conf.env_dir = str(folder / ".asv" / "env")
     conf.branches = ReleaseRepo(conf.repo, "").measured_branches()
-    if way == PLAIN:  # also published figures, which the plugin would add
+    if way in (PLAIN, ASV) and not own.exists():  # also published figures, which our pages add
         conf.branches = [*conf.branches, "published"]
-    Publish.run(conf)
+    asv_api.publish(conf)
     used = [resource.getrusage(each) for each in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     print(
         sum(each.ru_utime + each.ru_stime for each in used),
         sum(each.ru_maxrss for each in used) * 1024,
     )
+
+
+class NoPages:
+    """No pages of this project (see `publish_command.OwnPages`)."""
+
+    def wrong_times(self, machine: Path) -> dict[str, set]:
+        return {}
+
+    def being_made(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def complete(self, *_: object) -> Sequence[str]:
+        return ()
+
+    def finish(self) -> Sequence[str]:
+        return ()
 
 
 if __name__ == "__main__":

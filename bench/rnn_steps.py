@@ -25,7 +25,7 @@ from deepbench_ops import problems
 from deepbench_ops.backends import load
 from deepbench_ops.backends.families import rnn
 from deepbench_ops.backends.families.rnn_inputs import RnnInputs
-from deepbench_ops.measure import kernel_run, threads
+from deepbench_ops.measure import kernel_measurement, threads
 
 PROBLEMS = (
     "vanilla_h64_n1_t96",
@@ -280,7 +280,7 @@ def main() -> None:
     arguments = parser.parse_args()
 
     os.environ["DEEPBENCH_FRAMEWORK"] = arguments.framework
-    kernel_run.preload(calibrating=False)
+    kernel_measurement.preload(calibrating=False)
     load(arguments.framework).set_threads(threads.wanted())
     print(f"{arguments.framework}, {threads.wanted()} threads, {arguments.slices} slices each")
     for id in arguments.problem or PROBLEMS:

@@ -25,9 +25,15 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from deepbench_ops.measure import ensemble, kernel_run, threads, worker_control, yardstick
-from deepbench_ops.measure.kernel_task import KernelTask
-from deepbench_ops.measure.slice_timing import Policy, measure
+from deepbench_ops.measure import (
+    ensemble_sweeps,
+    kernel_measurement,
+    threads,
+    worker_control,
+    yardstick,
+)
+from deepbench_ops.measure.kernel_identity import KernelIdentity
+from deepbench_ops.measure.kernel_sampling import Policy, measure
 
 PROBLEMS = (
     "m35_n700_k2048_NN",
@@ -50,7 +56,7 @@ def one_round(problems: Sequence[str]) -> dict[str, list]:
     """
     found = {}
     for problem in problems:
-        prepared = kernel_run.prepare("gemm", problem, "float32")
+        prepared = kernel_measurement.prepare("gemm", problem, "float32")
         taken = measure(
             prepared.kernel,
             prepared.yardstick_client,
@@ -74,7 +80,7 @@ def rounds_of(
     environ = {
         **os.environ,
         "DEEPBENCH_FRAMEWORK": framework,
-        kernel_run.NOMINAL_VARIABLE: json.dumps({count: nominal}),
+        kernel_measurement.NOMINAL_VARIABLE: json.dumps({count: nominal}),
     }
     chosen = [word for problem in problems for word in ("--problem", problem)]
     command = [sys.executable, __file__, "--one-round", *chosen]
@@ -106,9 +112,9 @@ def main() -> None:
     os.environ["DEEPBENCH_DEVICE"] = arguments.device  # for the processes that are started
     singles = rounds_of(arguments.framework, arguments.device, problems, arguments.rounds)
     launch = worker_control.Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": arguments.framework})
-    tasks = [KernelTask("gemm", problem, "float32") for problem in problems]
+    tasks = [KernelIdentity("gemm", problem, "float32") for problem in problems]
     sides = {"first": launch, "second": launch}
-    together = ensemble.run_rounds(sides, tasks, arguments.rounds)
+    together = ensemble_sweeps.run_rounds(sides, tasks, arguments.rounds)
 
     table = []
     for task in tasks:

@@ -24,8 +24,8 @@ from round_spread import PROBLEMS
 from tabulate import tabulate
 
 from deepbench_ops.machine import machine_profile
-from deepbench_ops.measure import kernel_run, threads, yardstick
-from deepbench_ops.measure.slice_timing import Measurement, Policy, measure
+from deepbench_ops.measure import kernel_measurement, threads, yardstick
+from deepbench_ops.measure.kernel_sampling import Measurement, Policy, measure
 
 POLICIES = {
     "as it is": Policy(),
@@ -33,15 +33,15 @@ POLICIES = {
     "until within 5 %": Policy(target=0.05),
     "readings as long as slices": Policy(reading_seconds=0.008),
     "half the budget": Policy(budget_seconds=0.05),
-    "no patience": Policy(wait_seconds=0.0),
-    "patience of 2 s": Policy(wait_seconds=2.0),
+    "no waiting": Policy(wait_seconds=0.0),
+    "waiting up to 2 s": Policy(wait_seconds=2.0),
 }
 TRIED = Policy(budget_seconds=0.03)
 
 
 def one_process(problem: str, turn: int) -> dict[str, Measurement]:
     """Sample a product under every policy, starting with another one each turn."""
-    prepared = kernel_run.prepare("gemm", problem, "float32")
+    prepared = kernel_measurement.prepare("gemm", problem, "float32")
     client = prepared.yardstick_client
     measure(prepared.kernel, client, TRIED, prepared.pin)
     names = list(POLICIES)
@@ -98,9 +98,9 @@ def main() -> None:
         sys.exit(
             f"{asked.results / asked.machine}: no readings of the yardstick at {count} threads"
         )
-    os.environ[kernel_run.NOMINAL_VARIABLE] = json.dumps({str(count): nominal})
+    os.environ[kernel_measurement.NOMINAL_VARIABLE] = json.dumps({str(count): nominal})
     os.environ["DEEPBENCH_FRAMEWORK"] = asked.framework
-    kernel_run.preload()
+    kernel_measurement.preload()
     found: dict[str, dict[str, list[list[float]]]] = defaultdict(lambda: defaultdict(list))
     for turn in range(asked.processes):
         for problem in PROBLEMS:

@@ -32,7 +32,7 @@ import workbooks  # noqa: E402
 
 from deepbench_ops.analysis.parquet_store import Store  # noqa: E402
 from deepbench_ops.exchange import submission_signature  # noqa: E402
-from deepbench_ops.fleet import job_plan  # noqa: E402
+from deepbench_ops.fleet import fleet_plan  # noqa: E402
 from deepbench_ops.releases import installed_release, release_table  # noqa: E402
 from deepbench_ops.storage import ensemble_round_files  # noqa: E402
 
@@ -112,8 +112,8 @@ def _has_rows(folder: Path) -> bool:
 
 def _add_row(folder: Path, number: int) -> list[str]:
     program = (
-        "from deepbench_ops import cli; from deepbench_ops.releases import new_row\n"
-        "new_row.demand_solvable = lambda release: None\n"
+        "from deepbench_ops import cli; from deepbench_ops.releases import new_release_row\n"
+        "new_release_row.demand_solvable = lambda release: None\n"
         "cli.main()"
     )
     index = ["--index", "https://example.org/simple", "--date", "2020-01-01", "--pins", ""]
@@ -129,12 +129,12 @@ def _update_table(folder: Path, number: int) -> list[str]:
         "import datetime, sys\n"
         "from packaging.version import Version\n"
         "from deepbench_ops import cli\n"
-        "from deepbench_ops.releases import companion_packages, new_releases, new_row\n"
+        "from deepbench_ops.releases import companion_pins, new_releases, new_release_row\n"
         "from deepbench_ops.releases.release_table import Release\n"
-        "new_row.demand_solvable = lambda release: None\n"
+        "new_release_row.demand_solvable = lambda release: None\n"
         "found = 'numpy', Version(f'9.0.{sys.argv.pop()}'), datetime.date(2020, 1, 1)\n"
         "new_releases.final = lambda *_: [new_releases.Update(*found, new_releases.INDEX)]\n"
-        "companion_packages.row = lambda name, version, day, *_: Release(name, str(version), day)\n"
+        "companion_pins.row = lambda name, version, day, *_: Release(name, str(version), day)\n"
         "cli.main()"
     )
     return ["-c", program, "release", "update", "--framework", "numpy", "--add", str(number)]
@@ -235,10 +235,10 @@ def _exported(folder: Path, number: int) -> bool:
 def _add_round(folder: Path, number: int) -> list[str]:
     program = (
         "import sys; from pathlib import Path\n"
-        "from deepbench_ops.measure.kernel_round import Round\n"
-        "from deepbench_ops.measure.round_store import RoundStore\n"
-        "from deepbench_ops.measure.kernel_task import KernelTask\n"
-        "task = KernelTask('gemm', 'm35_n8457_k1760_NN', 'float32')\n"
+        "from deepbench_ops.measure.ensemble_round import Round\n"
+        "from deepbench_ops.measure.round_journal import RoundStore\n"
+        "from deepbench_ops.measure.kernel_identity import KernelIdentity\n"
+        "task = KernelIdentity('gemm', 'm35_n8457_k1760_NN', 'float32')\n"
         "store = RoundStore(Path('.asv/confirm/a..b.jsonl'), ('a', 'b'))\n"
         "store.add(task, Round([{'a': 1.0, 'b': 1.1}] * 20, id=f'0-{sys.argv[1]}', anchor='b'))"
     )
@@ -253,10 +253,10 @@ def _round_added(folder: Path, number: int) -> bool:
 def _file_round(folder: Path, number: int) -> list[str]:
     program = (
         "import sys; from pathlib import Path\n"
-        "from deepbench_ops.measure.kernel_round import Round\n"
-        "from deepbench_ops.measure.round_store import RoundStore\n"
-        "from deepbench_ops.measure.kernel_task import KernelTask\n"
-        "task = KernelTask('gemm', 'm35_n8457_k1760_NN', 'float32')\n"
+        "from deepbench_ops.measure.ensemble_round import Round\n"
+        "from deepbench_ops.measure.round_journal import RoundStore\n"
+        "from deepbench_ops.measure.kernel_identity import KernelIdentity\n"
+        "task = KernelIdentity('gemm', 'm35_n8457_k1760_NN', 'float32')\n"
         "filed = Path('results/card/ensembles/numpy.jsonl.gz')\n"
         "store = RoundStore(Path(f'.asv/history/{sys.argv[1]}.jsonl'), ('a', 'b'), filed)\n"
         "store.add(task, Round([{'a': 1.0, 'b': 1.1}] * 20, id=f'0-{sys.argv[1]}', anchor='b'))\n"
@@ -305,7 +305,7 @@ def _plan(folder: Path, number: int) -> list[str]:
 
 
 def _planned(folder: Path, number: int) -> bool:
-    return bool(job_plan.read(folder / "fleet" / "plan.json").jobs)
+    return bool(fleet_plan.read(folder / "fleet" / "plan.json").jobs)
 
 
 def _begin(folder: Path, number: int) -> list[str]:

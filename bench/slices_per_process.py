@@ -19,7 +19,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from deepbench_ops.measure.slice_timing import relative_half_width
+from deepbench_ops.measure.kernel_sampling import relative_half_width
 from deepbench_ops.storage import measurement_files
 
 FEWEST = 6

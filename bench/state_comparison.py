@@ -29,8 +29,8 @@ from tabulate import tabulate
 
 from deepbench_ops import project
 from deepbench_ops.measure import core_latency, machine_states, threads, worker_turns, yardstick
-from deepbench_ops.measure.ensemble import SLICE_SECONDS
-from deepbench_ops.measure.kernel_task import KernelTask
+from deepbench_ops.measure.ensemble_sweeps import SLICE_SECONDS
+from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.measure.worker_control import LiveWorker
 from deepbench_ops.releases import release_table, table_location, worker_launch
 
@@ -56,7 +56,9 @@ class Visited:
         found = release_table.find(release, table_location.measurable(project.results()))
         self.worker = LiveWorker(worker_launch.launch(found, say=print), cores)
         prepared = worker_turns.ask(
-            self.worker, do="prepare", **asdict(KernelTask(family, problem, *(rest or ["float32"])))
+            self.worker,
+            do="prepare",
+            **asdict(KernelIdentity(family, problem, *(rest or ["float32"]))),
         )
         self.calls = max(1, round(SLICE_SECONDS / prepared["seconds"]))
 

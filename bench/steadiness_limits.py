@@ -28,7 +28,13 @@ from tabulate import tabulate
 
 from deepbench_ops.analysis import points
 from deepbench_ops.machine.impossible_times import Roofs
-from deepbench_ops.machine.steadiness import SCALING, SteadinessJudge, agreement, kind, reason
+from deepbench_ops.machine.steadiness import (
+    SCALING,
+    SteadinessJudge,
+    kind,
+    largest_factor_by_chance,
+    reason,
+)
 from deepbench_ops.releases import table_location
 from deepbench_ops.statistics.spread import scaled_mad
 from deepbench_ops.storage.measurement_files import Record, level
@@ -170,7 +176,7 @@ def false_alarms() -> list[list[object]]:
     key = ("gemm.Training.kernel_forward", ("m1760_n16_k1760_NN", "float32"))
     for noise in (0.03, 0.05, 0.08, 0.15):
         levels = np.exp(random.normal(0, noise, (20000, 2)))
-        limit = agreement(levels)
+        limit = largest_factor_by_chance(levels)
         judged = [
             reason(
                 [{"seconds": [each], "yardstick": []} for each in pair],

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 
 from deepbench_ops import problems
+from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.selections import Selected, bench_regex
 from deepbench_ops.releases.release_table import load
 
@@ -40,12 +41,12 @@ print(time.perf_counter() - started)
 """
 
 
-def chosen() -> list[problems.Gemm]:
+def chosen() -> list[Gemm]:
     """Return the training products with the fewest FLOPs."""
     return sorted(problems.load("gemm", "training"), key=lambda problem: problem.flops)[:COUNT]
 
 
-def in_one_process(python: Path, products: list[problems.Gemm]) -> float:
+def in_one_process(python: Path, products: list[Gemm]) -> float:
     """Return the seconds of a plain loop over the products, imports included."""
     sizes = [(p.m, p.n, p.k, p.a_transposed, p.b_transposed) for p in products]
     started = time.perf_counter()
@@ -59,7 +60,7 @@ def in_one_process(python: Path, products: list[problems.Gemm]) -> float:
     return time.perf_counter() - started
 
 
-def by_the_suite(release: str, products: list[problems.Gemm]) -> float:
+def by_the_suite(release: str, products: list[Gemm]) -> float:
     """Return the seconds of `asv run` over the products, two processes each."""
     selected = [Selected("training", product) for product in products]
     wanted = bench_regex(selected, ["float32"], first_call=False)

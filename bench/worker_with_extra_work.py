@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from deepbench_ops.measure import kernel_run, worker_program
+from deepbench_ops.measure import kernel_measurement, worker_program
 
 SIZE = 48
 
@@ -64,5 +64,5 @@ def slowed(prepare, share: float):
 
 
 if __name__ == "__main__":
-    kernel_run.prepare = slowed(kernel_run.prepare, float(os.environ["EXTRA"]))
+    kernel_measurement.prepare = slowed(kernel_measurement.prepare, float(os.environ["EXTRA"]))
     worker_program.main()

@@ -15,6 +15,7 @@ except ModuleNotFoundError:
     if sys.argv[1:] == ["--version"]:
         print(f"deepbench, version {__version__}")
         sys.exit()
+    # On no index by this name: pip keeps the installed packages, and adds those of the extra.
     sys.exit(
         "deepbench: error: the command needs click, which is missing here: "
         "pip install 'asv_bench_deepbench[track]'"
@@ -44,11 +45,11 @@ SECTIONS = {
         "latency": "a whole model in inference: median, percentiles, throughput",
         "scaling": "the training of a whole model on more and more ranks",
         "noise": "how small a change this machine can show",
-        "history": "all releases of a framework, in the same seconds",
+        "history": "all releases of a framework, measured in turns",
         "fleet": "releases on many machines, by ReFrame and a scheduler",
     },
     "Ask the results": {
-        "verdict": "what became slower or faster, release by release",
+        "verdict": "kernels that became slower or faster, release by release",
         "bisect": "the first release on which a kernel is slow, measured in shared rounds",
         "frameworks": "the frameworks of a machine on the same kernels",
         "compare": "machines or releases side by side",
@@ -61,6 +62,7 @@ SECTIONS = {
     "Releases, and results of others": {
         "release": "list, add, update and clean up releases",
         "import": "read published results, logs and submissions",
+        "conflicts": "points for which different numbers were sent, and the choice of one",
         "export": "write results as a workbook or a table",
         "store": "results as Parquet files, for SQL and other tools",
         "submit": "pack the results of a machine for others to import",
@@ -137,7 +139,7 @@ def cli() -> None:
                                        time one problem now, in seconds
 
     Exit status: 0 answered, 1 bad news (a slower release, a wrong kernel), 2 wrong input, 3 no
-    answer in what is measured, or no certain one. docs/reference/conventions.md has more.
+    answer in the results, or no certain one. docs/reference/conventions.md has more.
     """
 
 
@@ -146,7 +148,7 @@ def main() -> None:
 
     0: answered. 1: answered with bad news (a wrong kernel, a slower release), or without input
     that is damaged.
-    2: wrong input, or a command that could not do its work. 3: no answer in what is measured, or no
+    2: wrong input, or a command that could not do its work. 3: no answer in the results, or no
     certain one. 130: interrupted; not where Ctrl-C comes after the work, while Python ends.
     """
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
@@ -154,13 +156,15 @@ def main() -> None:
     try:
         status = cli.main(prog_name="deepbench", standalone_mode=False)
     except SystemExit as end:
+        if isinstance(end.code, str):
+            fail(end.code)
         status = end.code
     except click.exceptions.NoArgsIsHelpError as wrong:
         wrong.show()
         sys.exit(WRONG_INPUT)
     except click.UsageError as wrong:
         command = wrong.ctx.command_path if wrong.ctx else "deepbench"
-        fail(f"{wrong.format_message().rstrip('.')} ({command} --help lists what it takes)")
+        fail(f"{wrong.format_message().rstrip('.')} ({command} --help lists its options)")
     except click.ClickException as wrong:
         fail(wrong.format_message())
     except (click.Abort, KeyboardInterrupt) as stop:
@@ -181,6 +185,11 @@ def main() -> None:
         )
     except OSError as wrong:
         fail(f"{wrong.strerror or wrong}: {wrong.filename or 'no file named'}{remedy(wrong)}")
+    except Exception as fault:
+        line = import_module("deepbench_ops.backends.plugin_error_line").line_about(fault)
+        if line is None:
+            raise
+        fail(line)
     bad_news = damaged_input.STATUS if damaged_input.lines else 0
     sys.exit(status if isinstance(status, int) and status else bad_news)
 

@@ -32,7 +32,7 @@ def report(line: str, damaged: bool = True) -> None:
 
 @contextmanager
 def recorded() -> Iterator[list[tuple[str, bool]]]:
-    """Yield a list of what is reported meanwhile: the arguments of `report`."""
+    """Yield a list of the reports made meanwhile: the arguments of `report`."""
     record: list[tuple[str, bool]] = []
     _records.append(record)
     try:

@@ -11,13 +11,17 @@ REMEDIES = {
 """The remedy of an error of the system, by its number."""
 
 
+PLUGIN_FAULTS = (Exception, SystemExit)
+"""All that code of another distribution may raise; an interruption by the user is none of its."""
+
+
 class DeepbenchError(Exception):
     """Bad input or a missing piece. Its text is one line, fit to print as it stands."""
 
 
 class NoAnswer(DeepbenchError):
-    """A question that is right in itself and has no answer in what is measured here. Its text is
-    one line, fit to print as it stands."""
+    """A question that is right in itself and has no answer in the results. Its text is one line,
+    ready to print."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -37,3 +41,10 @@ def remedy(error: OSError) -> str:
     known remedy."""
     known = REMEDIES.get(error.errno or 0)
     return f": {known}" if known else ""
+
+
+def one_line(fault: BaseException) -> str:
+    """Return the text of an error on one line; its kind where it has no text."""
+    if isinstance(fault, SystemExit) and not isinstance(fault.code, str):
+        return f"it exits with status {fault.code or 0}"
+    return " ".join(str(fault).split()) or type(fault).__name__

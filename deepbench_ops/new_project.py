@@ -1,6 +1,6 @@
 """A new project folder: configuration, release table, benchmarks/, and results on request.
 
-Its files are copies: of this checkout, or of what the wheel holds (setup.py puts them there).
+Its files are copies: of this checkout, or of the wheel's files (setup.py puts them there).
 """
 
 import errno
@@ -113,7 +113,7 @@ def _write(folder: Path, workflow: bool) -> None:
         text = (FILES / WORKFLOW.name).read_text(encoding="utf-8")
         (folder / WORKFLOW).parent.mkdir(parents=True)
         (folder / WORKFLOW).write_text(
-            text.replace("==VERSION", f"=={__version__}"), encoding="utf-8"
+            text.replace("deepbench-VERSION", f"deepbench-{__version__}"), encoding="utf-8"
         )
 
 

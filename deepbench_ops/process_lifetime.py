@@ -20,6 +20,9 @@ from functools import cache
 
 PR_SET_PDEATHSIG = 1
 
+FORKS = sys.platform == "linux"
+"""Whether this process may fork: other systems' libraries may not work in a fork."""
+
 
 def bound(command: Sequence[str], by: int = signal.SIGKILL) -> list[str]:
     """Return the command line that runs `command` in a process that gets signal `by` when this one

@@ -42,8 +42,17 @@ def read(stream: IO[bytes]) -> Message | None:
     return json.loads(line) if line else None
 
 
+def last_printed(text: str) -> Message | None:
+    """Return the last message among the lines that a process printed, None where none is one.
+
+    Raises ValueError for an unfinished one.
+    """
+    lines = [line for line in text.splitlines() if line.startswith("{")]
+    return json.loads(lines[-1]) if lines else None
+
+
 def reserved_output() -> IO[bytes]:
-    """Return standard output for messages alone: what is printed from now on goes to stderr."""
+    """Return standard output for messages alone: later prints go to stderr."""
     stream = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return stream

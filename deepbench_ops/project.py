@@ -6,6 +6,8 @@ other projects that use asv have a file of that name too.
 """
 
 import os
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +71,7 @@ def read_configuration(path: Path) -> dict[str, Any]:
     Raises DeepbenchError for a file that cannot be read or is no JSON object.
     """
     try:
-        values = json5.loads(bounded_read.read_text(path, bounded_read.SMALL))
+        values = deepcopy(_parsed(bounded_read.read_text(path, bounded_read.SMALL)))
     except FileNotFoundError as error:
         raise DeepbenchError(
             f"{path}: {error.strerror}: name the configuration of a project folder"
@@ -86,6 +88,12 @@ def read_configuration(path: Path) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise DeepbenchError(f"{path} holds no JSON object: put its keys between {{ and }}")
     return values
+
+
+@lru_cache(maxsize=4)
+def _parsed(text: str) -> Any:
+    """Return the value of a JSON5 text; a command asks for the same one several times."""
+    return json5.loads(text)
 
 
 def results() -> Path:

@@ -5,8 +5,8 @@ here is zero. Values come from the raw bits of a bit generator rather than from 
 distributions, because only the former are promised to stay the same from one numpy release to
 the next, and because turning bits into numbers is fast enough for hundreds of megabytes.
 
-Rounding happens here, before any reference is computed: a kernel is then judged by what it does
-with its operands and not by what the conversion lost.
+Rounding happens here, before any reference is computed: a kernel is then judged by its own
+errors and not by those of the conversion.
 """
 
 import os

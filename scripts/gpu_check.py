@@ -13,6 +13,8 @@ import sys
 import time
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # for modules that need Python alone
+
 from gpu_check_parts import STEPS, Target, parts_of
 from gpu_check_session import Archive, Journal, Session
 

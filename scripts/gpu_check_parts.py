@@ -6,13 +6,14 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import metadata
+from typing import NamedTuple
 
 STEPS = {
     "machine": "peaks, bandwidth, clocks, driver",
     "check": "every kernel against float64, by family",
     "yardstick": "spread between rounds, a bare loop with events, launch-bound kernels",
     "headline": "the headline of every family, and the published sets",
-    "modern": "the operations of today",
+    "modern": "modern operations",
     "ensembles": "a release against itself, and with 2 % more work",
     "more": "collectives of one machine, a model's step, its memory",
 }
@@ -23,7 +24,13 @@ MEASURED = (0, 2)
 """Exit statuses of a finished `asv run`; 2: some benchmark failed, as the results show."""
 
 PRECISIONS = {"cuda": ("float32", "tf32", "float16", "bfloat16", "int8"), "cpu": ("float32",)}
-MODERN = {"cuda": ("bfloat16", "fp8_row", "fp8_block", "mxfp8", "int8_row"), "cpu": ("float32",)}
+MODERN = {
+    "cuda": (
+        *("bfloat16", "fp8_row", "fp8_block", "mxfp8", "mxfp4"),
+        *("int8_row", "bfloat16_int4"),
+    ),
+    "cpu": ("float32",),
+}
 PUBLISHED = {"training": ("float32", "float16"), "inference-server": ("float32", "int8")}
 """Sets, and the precisions in which DeepBench published results of V100 and T4."""
 
@@ -36,7 +43,29 @@ SPREAD = (
 
 BARE = ("m1760_n128_k1760_NN", "m5124_n700_k2048_NN", "m35_n700_k2048_NN")
 SMALL = ("m3072_n1_k1024_NN", "m35_n700_k2048_NN", "softmax_batch4096_columns256")
-COLLECTIVES = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all")
+
+
+class Families(NamedTuple):
+    """Families of this project as the installed deepbench lists them.
+
+    kernels: all of kernels. published: those that run in one process and are in DeepBench's
+    workbooks. collectives: collective operations.
+    """
+
+    kernels: Sequence[str]
+    published: Sequence[str]
+    collectives: Sequence[str]
+
+
+LISTED = """
+import json
+from deepbench_ops.distributed.collective_options import kinds
+from deepbench_ops.problems import FAMILIES
+from deepbench_ops.problems.problem_lists import TYPES
+published = [name for name in FAMILIES if TYPES[name].sheets and not TYPES[name].ranks]
+print(json.dumps([FAMILIES, published, list(kinds())]))
+"""
+"""Program that prints the fields of `Families`."""
 
 
 @dataclass(frozen=True)
@@ -85,28 +114,29 @@ class Part:
     least_seconds: float = 60
 
 
-def parts_of(target: Target, families: Sequence[str]) -> list[Part]:
+def parts_of(target: Target, families: Families) -> list[Part]:
     """Return all parts, the most useful first."""
-    families = ("gemm", "softmax") if target.short else families
+    if target.short:
+        families = families._replace(kernels=("gemm", "softmax"))
     made = (_machine_parts, _checks, _yardstick, _headline, _modern, _ensembles, _more)
     found = [part for make in made for part in make(target, families)]
     return found
 
 
-def _machine_parts(target: Target, families: Sequence[str]) -> Iterator[Part]:
+def _machine_parts(target: Target, families: Families) -> Iterator[Part]:
     yield Part("machine", "machine", f"deepbench machine --yes --name {target.machine}")
     if target.device == "cuda":
         yield Part("machine", "nvidia-smi", "nvidia-smi -q", least_seconds=20)
 
 
-def _checks(target: Target, families: Sequence[str]) -> Iterator[Part]:
-    for family in families:
+def _checks(target: Target, families: Families) -> Iterator[Part]:
+    for family in families.kernels:
         asked = f"--release {target.release} --device {target.device} --family {family}"
         command = f"deepbench check {asked} --format csv"
         yield Part("check", f"{target.release}-check-{family}", command, CHECKED)
 
 
-def _yardstick(target: Target, families: Sequence[str]) -> Iterator[Part]:
+def _yardstick(target: Target, families: Families) -> Iterator[Part]:
     framework, rounds = target.framework, 3 if target.short else 10
     for problem in SPREAD[:1] if target.short else SPREAD:
         command = (
@@ -128,18 +158,18 @@ def _yardstick(target: Target, families: Sequence[str]) -> Iterator[Part]:
         yield Part("yardstick", f"{target.release}-time-{problem}", command)
 
 
-def _headline(target: Target, families: Sequence[str]) -> Iterator[Part]:
-    for family in families:
+def _headline(target: Target, families: Families) -> Iterator[Part]:
+    for family in families.kernels:
         for precision in PRECISIONS[target.device]:
             yield from _run(target, "headline", "headline", family, precision)
     for name, precisions in PUBLISHED.items() if not target.short else ():
         for precision in precisions if target.device == "cuda" else ("float32",):
-            for family in ("gemm", "conv", "rnn", "sparse_gemm"):
+            for family in families.published:
                 yield from _run(target, "headline", name, family, precision)
 
 
-def _modern(target: Target, families: Sequence[str]) -> Iterator[Part]:
-    for family in families:
+def _modern(target: Target, families: Families) -> Iterator[Part]:
+    for family in families.kernels:
         for precision in MODERN[target.device]:
             yield from _run(target, "modern", "modern", family, precision)
 
@@ -155,7 +185,7 @@ def _run(target: Target, step: str, selection: str, family: str, precision: str)
     yield Part(step, name, command, MEASURED, least_seconds=30)
 
 
-def _ensembles(target: Target, families: Sequence[str]) -> Iterator[Part]:
+def _ensembles(target: Target, families: Families) -> Iterator[Part]:
     problems = SPREAD[:1] if target.short else SPREAD[1:5]
     for extra in (0, 0.02):
         for problem in problems:
@@ -168,11 +198,11 @@ def _ensembles(target: Target, families: Sequence[str]) -> Iterator[Part]:
             yield Part("ensembles", name, command, least_seconds=120)
 
 
-def _more(target: Target, families: Sequence[str]) -> Iterator[Part]:
+def _more(target: Target, families: Families) -> Iterator[Part]:
     transport, ranks = ("nccl", 1) if target.device == "cuda" else ("gloo", 2)
     if target.framework != "torch":
         return
-    for name in COLLECTIVES[:1] if target.short else COLLECTIVES:
+    for name in families.collectives[:1] if target.short else families.collectives:
         command = f"deepbench collective {name} --transport {transport} --ranks {ranks}"
         yield Part("more", f"{target.release}-{name}", command + " --elements 1000000")
     for way in ("forward", "training_step"):

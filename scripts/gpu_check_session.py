@@ -1,5 +1,6 @@
 """The environment of `gpu_check.py`, its journal, and the archive of its results."""
 
+import io
 import json
 import os
 import shutil
@@ -14,12 +15,15 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from gpu_check_parts import Part, Target
+from gpu_check_parts import LISTED, Families, Part, Target
+
+from deepbench_ops.storage import atomic_write
 
 ARCHIVE = "gpu_check.tar.gz"
 LOG_BYTES = 2**18
 """Number of bytes at the end of each log that are packed."""
-MOST_MIB = 16.0
+MOST_BYTES = 15 * 2**20
+"""Size from which the archive is split, and size of its parts."""
 LEFT_OUT = {"environment", ".asv", ".cache", "__pycache__"}
 """Folders that every machine makes for itself."""
 MARK = "RESULTS"
@@ -84,14 +88,12 @@ class Journal:
         return "\n".join([counts, *(f"failed: {name} (logs/{name}.log)" for name in failed)])
 
     def _write(self) -> None:
-        new = self._path.with_suffix(".new")
-        new.write_text(json.dumps(self._parts, indent=1) + "\n", encoding="utf-8")
-        new.replace(self._path)
+        atomic_write.write_text(self._path, json.dumps(self._parts, indent=1) + "\n")
 
 
 @dataclass(frozen=True)
 class Archive:
-    """The archive of a work folder, in the folder for results."""
+    """The archive of a work folder, in the folder for results; a large one is split into parts."""
 
     folder: Path
     out: Path
@@ -108,18 +110,34 @@ class Archive:
                 if path.suffix == ".log" and path.stat().st_size > LOG_BYTES:
                     path = _end_of(path)
                 packed.add(path, str(inner), recursive=False)
-        new.replace(self.out / ARCHIVE)
-        mib = (self.out / ARCHIVE).stat().st_size / 2**20
-        if mib > MOST_MIB:
-            print(f"{self.out / ARCHIVE} has {mib:.1f} MiB, more than {MOST_MIB:g}: keep it apart")
+        packed = self.out / ARCHIVE
+        for part in parts_of_archive(packed):
+            part.unlink()
+        if new.stat().st_size <= MOST_BYTES:
+            new.replace(packed)
+            return
+        packed.unlink(missing_ok=True)
+        with new.open("rb") as whole:
+            for number, part in enumerate(iter(lambda: whole.read(MOST_BYTES), b"")):
+                packed.with_name(f"{ARCHIVE}.{number:02}").write_bytes(part)
+        new.unlink()
 
     def unpack(self, archive: Path | None) -> None:
-        """Unpack an archive, if the folder has no results yet."""
+        """Unpack an archive, or its parts, if the folder has no results yet."""
         self.folder.mkdir(parents=True, exist_ok=True)
         if archive is None or (self.folder / "state.json").exists():
             return
-        with tarfile.open(archive) as packed:
+        parts = [archive] if archive.exists() else parts_of_archive(archive)
+        if not parts:
+            raise SystemExit(f"{archive} is no file, and has no parts {archive.name}.00, ...")
+        whole = io.BytesIO(b"".join(part.read_bytes() for part in parts))
+        with tarfile.open(fileobj=whole) as packed:
             packed.extractall(self.folder, filter="data")
+
+
+def parts_of_archive(archive: Path) -> list[Path]:
+    """Return the parts of a split archive, in order; none of one that is whole."""
+    return sorted(archive.parent.glob(f"{archive.name}.[0-9]*"))
 
 
 def _end_of(log: Path) -> Path:
@@ -192,12 +210,11 @@ class Session:
                 if mark in variables and int(process.name) != os.getpid():
                     os.kill(int(process.name), signal.SIGKILL)
 
-    def families(self) -> list[str]:
-        """Return the names of all families of kernels."""
-        asked = "from deepbench_ops.problems import FAMILIES; print(*FAMILIES)"
+    def families(self) -> Families:
+        """Return the names of the families."""
         python = str(self.environment / "bin/python")
-        done = subprocess.run([python, "-c", asked], capture_output=True, text=True, check=True)
-        return done.stdout.split()
+        done = subprocess.run([python, "-c", LISTED], capture_output=True, text=True, check=True)
+        return Families(*json.loads(done.stdout))
 
     def run(self, part: Part, seconds: float, journal: Journal) -> None:
         """Run a part for at most `seconds`, with a log of its own, and record how it ended."""

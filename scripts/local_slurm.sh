@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A Slurm of one controller and three nodes on this machine, for tests: what it measures is of no
+# A Slurm of one controller and three nodes on this machine, for tests: its times are of no
 # use, since the nodes share one machine.
 #
 #     scripts/local_slurm.sh start|stop|status [FOLDER]
@@ -115,8 +115,19 @@ running() {
     return 1
 }
 
+# Jobs outlive the slurmd of their node.
+cancel_jobs() {
+    export SLURM_CONF=$folder/slurm.conf
+    timeout 10 scancel --user="$(id -un)" 2>/dev/null || return 0
+    for _ in $(seq 20); do
+        [ -n "$(timeout 10 squeue --noheader 2>/dev/null)" ] || break
+        sleep 0.5
+    done
+}
+
 stop() {
     local pid
+    running && cancel_jobs
     for pid in $(pids); do
         kill "$pid" 2>/dev/null || true
     done

@@ -15,9 +15,15 @@ from pathlib import Path
 import generated_page
 
 from deepbench_ops.backends import NAMES, framework_list
-from deepbench_ops.distributed import transport
-from deepbench_ops.problems.family_list import found, size_description, size_names
-from deepbench_ops.problems.problem import DEEPBENCH_SETS, FIRST_CALL, MODERN_SETS, Problem
+from deepbench_ops.distributed import transport_interface
+from deepbench_ops.problems.family_list import found, size_description
+from deepbench_ops.problems.problem import (
+    DEEPBENCH_SETS,
+    FIRST_CALL,
+    MODERN_SETS,
+    Problem,
+    size_fields,
+)
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "families.md"
 
@@ -25,7 +31,7 @@ INTRODUCTION = """\
 # Families
 
 The [families](../glossary.md#the-measured-work) of operations, and which framework has kernels of
-each. [Method](method.md) and [today's operations](method_modern.md) define them. A framework may
+each. [Method](method.md) and [modern operations](method_modern.md) define them. A framework may
 lack some operations or precisions of a family: `deepbench backends --family NAME` tries each one
 here and prints the reasons. This page is written by `scripts/make_family_table.py` from the
 families' own files.
@@ -68,7 +74,9 @@ def families() -> Rows:
     """Yield a row for each family of this project, in their order."""
     for name, family in found()[0].items():
         kind = family.kind
-        where = transport.NAMES if kind.ranks else [each for each in NAMES if has(each, name)]
+        where = (
+            transport_interface.NAMES if kind.ranks else [each for each in NAMES if has(each, name)]
+        )
         without = "" if FIRST_CALL in kind.uncompared or kind.ranks else " (no `first_call`)"
         yield (
             f"`{name}`",
@@ -104,7 +112,7 @@ def meanings() -> Rows:
 def sizes(kind: type[Problem]) -> dict[str, str]:
     """Return the description of each size of a family, by its name with the default."""
     described = {}
-    for size in size_names(kind):
+    for size in size_fields(kind):
         words = code(kind.words.get(size, ()))
         default = kind.__dataclass_fields__[size].default
         optional = f" [{default}]" if isinstance(default, str | int | float) else ""

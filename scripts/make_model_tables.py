@@ -7,7 +7,8 @@ FACTS is a folder with the four published tables as CSV files. The script writes
 - problems/networks.csv: the sizes of each network, counted on the network itself with torch;
 - problems/model.csv: every batch and number of threads of the tables, and smaller ones that fit a
   small machine;
-- models/twin_steps.csv: results of a training step of the small twins, by torch in float64;
+- models/recorded_training_steps.csv: results of a training step of the small twins, by torch in
+  float64;
 - analysis/published_model_figures.csv: the figures of the tables, each with its problem.
 
 Figures of one device and a known step are also added to results/ as points of their machine.
@@ -30,7 +31,7 @@ from deepbench_ops.backends.torch_backend import operator_trace, peak_memory
 from deepbench_ops.backends.torch_backend.backend import TorchBackend
 from deepbench_ops.exchange import published_result_filing
 from deepbench_ops.exchange.published_model_points import publications
-from deepbench_ops.models import twin_steps
+from deepbench_ops.models import recorded_training_steps
 from deepbench_ops.models.network_catalogue import NETWORKS, STATES, Network
 from deepbench_ops.models.training_steps import LOSSES
 from deepbench_ops.problems.model import Model
@@ -123,7 +124,10 @@ def main() -> None:
     ]
     _write(PACKAGE / "problems/networks.csv", [_sizes(network) for network in NETWORKS.values()])
     _write(PACKAGE / "problems/model.csv", _problems(figures))
-    _write(PACKAGE / "models/twin_steps.csv", [line for name in COMPARED for line in _twin(name)])
+    _write(
+        PACKAGE / "models/recorded_training_steps.csv",
+        [line for name in COMPARED for line in _twin(name)],
+    )
     _write(FIGURES, figures)
     dated = publications(each for table in TABLES for each in load(table))
     changed, added = published_result_filing.file(
@@ -223,7 +227,7 @@ def _live(network: Network, module: nn.Module) -> int:
 
 def _twin(name: str) -> Iterable[dict[str, object]]:
     """Yield results of a training step of the twin in float64, with the limit for float32."""
-    twin = Model(name=name, batch=twin_steps.BATCH, whole=False)
+    twin = Model(name=name, batch=recorded_training_steps.BATCH, whole=False)
     judge = TorchBackend().build(twin, "float32", "training_step").reference
     for place, (expected, allowed) in enumerate(zip(*judge.everywhere(), strict=True)):
         yield {

@@ -1,4 +1,4 @@
-"""Write the tables of today's operations from a list of published sizes.
+"""Write the tables of modern operations from a list of published sizes.
 
     python scripts/make_modern_tables.py FACTS
 
@@ -6,7 +6,8 @@ FACTS is a CSV file with a line for each published size: family, name, dims, dty
 source_repo, source_path, licence and note. `scripts/modern_tables/` has a module for each family of
 this project, which states the kinds of lines that it reads and makes problems of each line. A size
 that several lines name becomes one problem. The modules also add sizes of this project where the
-published ones are too large for a processor.
+published ones are too large for a processor. A line that no module reads is an error, unless
+`NOT_MEASURED` states the reason.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 
 import modern_tables
-from modern_tables import Entry, Fact, LeftOut
+from modern_tables import NOT_MEASURED, Entry, Fact, LeftOut
 
 from deepbench_ops.problems import MODERN_SETS
 from deepbench_ops.problems.family_list import SEPARATOR
@@ -38,9 +39,17 @@ def main() -> None:
     chosen = options.parse_args()
     if not chosen.facts.is_file():
         sys.exit(f"make_modern_tables: error: {chosen.facts} is no file: name a CSV of sizes")
+    facts = read(chosen.facts)
+    handled: set[str] = set()
     for family, reader in readers().items():
         if chosen.family in (None, family):
-            make(family, reader, read(chosen.facts), chosen.out)
+            handled |= make(family, reader, facts, chosen.out)
+    missing = [fact.name for fact in facts if fact.name not in handled and not excused(fact)]
+    if missing and chosen.family is None:
+        sys.exit(
+            f"make_modern_tables: error: no module reads {', '.join(missing)}: write one, or state"
+            " the reason in NOT_MEASURED of scripts/modern_tables"
+        )
 
 
 def readers() -> dict[str, ModuleType]:
@@ -55,20 +64,35 @@ def read(path: Path) -> list[Fact]:
         return [Fact.of(line) for line in csv.DictReader(lines)]
 
 
-def make(family: str, reader: ModuleType, facts: Sequence[Fact], out: Path) -> None:
-    """Write the table of one family, and print its number of problems and the lines left out."""
+def excused(fact: Fact) -> bool:
+    """Return whether a reason is stated why no module reads a line."""
+    return fact.name in NOT_MEASURED or fact.kind in NOT_MEASURED
+
+
+def make(family: str, reader: ModuleType, facts: Sequence[Fact], out: Path) -> set[str]:
+    """Write the table of one family, and print its number of problems and the lines left out.
+
+    Returns the names of the lines from which the module made a problem, or that it left out with a
+    reason.
+    """
     found: list[Entry] = []
+    handled: set[str] = set()
     for fact in facts:
         if fact.kind in reader.KINDS:
             try:
-                found += reader.entries(fact)
+                made = reader.entries(fact)
             except LeftOut as reason:
                 print(f"  {fact.name} is left out: {reason}")
+                handled.add(fact.name)
+                continue
+            found += made
+            handled |= {fact.name} if made else set()
     lines = list(merged([*found, *reader.OURS]))
     cells = ([line[column] for column in lines[0]] for line in lines)
     atomic_write.write_text(out / f"{family}.csv", csv_text([lines[0], *cells]))
     small = sum(int(line["modern"]) > 0 for line in lines)
     print(f"{family}: {len(lines)} problems, {small} of them in the set modern")
+    return handled
 
 
 def merged(entries: Iterable[Entry]) -> Iterator[dict[str, str]]:

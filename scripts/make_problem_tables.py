@@ -55,7 +55,7 @@ PLATFORMS = {"inference_server": "Server", "inference_device": "Device"}
 
 
 @dataclass(frozen=True)
-class Slip:
+class Misprint:
     """A size whose printed value differs from the one that was run.
 
     ran: a pattern for the ids of the problems as they were run.
@@ -71,28 +71,28 @@ class Slip:
         return problem_id.replace(*self.swap)
 
 
-SLIPS = (
-    Slip(
+MISPRINTS = (
+    Misprint(
         r"m7680_n64_k2560_NN",
         ("m7680", "m7860"),
         "DeepBench's README prints m=7860, the list has 7680",
     ),
-    Slip(
+    Misprint(
         r"m(512|1024)_n\d+_k1536_[NT]N",
         ("k1536", "k1530"),
         "the programs ran k=1536, the workbooks print 1530",
     ),
-    Slip(
+    Misprint(
         r"m7860_.*_sparsity.*",
         ("m7860", "m7680"),
         "the programs ran m=7860, the workbooks print 7680",
     ),
-    Slip(
+    Misprint(
         r"vanilla_h64_n1_t96",
         ("h64", "h32"),
         "the programs ran 64 hidden units, the workbooks print 32",
     ),
-    Slip(
+    Misprint(
         r"n16777217",
         ("16777217", "16777216"),
         "the programs ran 16777217 elements, the workbooks print 16777216",
@@ -188,7 +188,7 @@ def line_of(
     statements: dict[tuple[str, str, str], Statement],
 ) -> dict[str, str]:
     """The line of one problem. `rows` has the number of its rows in the list of each set."""
-    aliases, slip_notes = slips(problem)
+    aliases, misprint_notes = misprints(problem)
     applications, workbooks, doubts = describe(problem, aliases, rows, statements)
     missing = [] if applications else [NO_APPLICATION]
     if workbooks:
@@ -199,7 +199,7 @@ def line_of(
         **{name: str(count) for name, count in rows.items()},
         "application": SEPARATOR.join(applications),
         "source": source,
-        "note": SEPARATOR.join([*notes, *slip_notes, *missing, *doubts]),
+        "note": SEPARATOR.join([*notes, *misprint_notes, *missing, *doubts]),
         "aliases": SEPARATOR.join(aliases),
     }
 
@@ -222,14 +222,14 @@ def read_list(family: str, path: Path) -> Iterator[tuple[Problem, str]]:
             yield TYPES[family](**sizes), listed
 
 
-def slips(problem: Problem) -> tuple[list[str], list[str]]:
+def misprints(problem: Problem) -> tuple[list[str], list[str]]:
     """Ids under which the sheets misprint a problem, and notes about the misprints.
 
     The lists hold the sizes that the programs ran, so a sheet's time belongs to those sizes.
     """
-    for slip in SLIPS:
-        if fullmatch(slip.ran, problem.id):
-            return [slip.printed(problem.id)], [slip.note]
+    for misprint in MISPRINTS:
+        if fullmatch(misprint.ran, problem.id):
+            return [misprint.printed(problem.id)], [misprint.note]
     return [], []
 
 

@@ -35,7 +35,7 @@ INTRODUCTION = """\
 | `<machine>/<hash of a release>-....measurements.jsonl.gz` | raw seconds and conditions |
 | `<machine>/model_runs.jsonl` | percentiles and scaling of whole models |
 
-A new run merges with what is there; a skip, a failure or a quick run never replaces a time.
+A new run is merged with the stored results; a skip, a failure or a quick run never replaces a time.
 `deepbench compare`, `frameworks`, `verdict` and `fastest` ask these results
 ([how to](../docs/how-to/compare.md)).
 
@@ -46,11 +46,14 @@ counted, unsteady times are.
 MEASURED = """\
 ## Measured with this project
 
-Machines with `2core` in their name are virtual machines with two shared cores. A setting from
-outside stands with the framework that was measured under it
+Machines with `2core` in their name are virtual machines with two shared cores. An external
+setting stands with the framework that was measured under it
 ([why](../docs/lab-notes/2026-11-24-openblas-core.md)). Histories of numpy on `epyc-9004-2core` and
-`epyc-9005-2core` hold the products of all sets; the other histories hold the headline, measured in
-three interleaved rounds ([findings](../docs/lab-notes/2026-11-23-histories.md)).
+`epyc-9005-2core` hold the products of all sets. Those of torch, onnxruntime, jax and openvino on
+`epyc-9004-2core` hold a part of the headline, with the releases of each measured together
+([findings](../docs/lab-notes/2026-11-26-torch-onnxruntime-releases.md)). The other histories hold
+the headline, measured in three interleaved rounds
+([findings](../docs/lab-notes/2026-11-23-histories.md)).
 """
 
 OTHERS = """\
@@ -59,6 +62,10 @@ OTHERS = """\
 A release is a day of publication. [Published results](../docs/reference/published.md) says how each
 was read.
 """
+
+
+MOST_NAMES = 8
+"""Families that a row names one by one."""
 
 
 def committed_machines() -> list[str]:
@@ -87,7 +94,7 @@ def page() -> str:
 
 
 def _measured(found: Iterable[Point]) -> list[dict[str, object]]:
-    """Return a row for each machine, framework, precision and setting from outside."""
+    """Return a row for each machine, framework, precision and external setting."""
 
     def key(point: Point) -> tuple[str, str, str, str]:
         settings = point.unusual.get(SETTINGS, "")
@@ -134,7 +141,9 @@ def _span(names: list[str]) -> str:
 
 
 def _families(found: list[Point]) -> str:
-    return ", ".join(dict.fromkeys(sorted(point.family for point in found)))
+    """Return the names of few families; the number of many, and the first and the last."""
+    names = sorted({point.family for point in found})
+    return ", ".join(names) if len(names) <= MOST_NAMES else _span(names)
 
 
 def _described(machine: str) -> str:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.machine.machine_profile import Figure, Profile
-from deepbench_ops.measure import fingerprint, outside_settings
+from deepbench_ops.measure import fingerprint, library_variables
 from deepbench_ops.storage import facts_digest, measurement_files
 
 NOTE = "docs/lab-notes/2026-11-24-openblas-core.md"
@@ -52,7 +52,7 @@ def inferred(facts: dict[str, str]) -> dict[str, str]:
         return facts
     marked = {
         **facts,
-        fingerprint.SETTINGS: outside_settings.text(((VARIABLE, core),)),
+        fingerprint.SETTINGS: library_variables.text(((VARIABLE, core),)),
         "settings_inferred": f"concluded from blas_core, not recorded ({NOTE})",
     }
     return dict(sorted(marked.items()))

@@ -1,4 +1,4 @@
-"""Batches of today's networks, as rows of deepbench_ops/problems/model.csv."""
+"""Batches of modern networks, as rows of deepbench_ops/problems/model.csv."""
 
 from deepbench_ops.models.network_catalogue import NETWORKS
 from deepbench_ops.problems.model import Model

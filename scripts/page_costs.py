@@ -20,7 +20,7 @@ import http.server
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ HEIGHT = 900
 
 BYTES_PER_SECOND = 200_000
 SLOWDOWN = 4
-"""Of the slow reader: what the line sends, and how many times as long the processor takes."""
+"""Of the slow reader: bytes per second of the line, and the time of the processor as a multiple."""
 
 MOST_BYTES, MOST_SHIFT = 300_000, 0.1
 SOON, SOON_ON_A_SLOW_LINE = 1.0, 2.0
@@ -61,8 +61,8 @@ class Cost:
 
 
 def names(html: Path) -> list[str]:
-    """Names of our own pages in a folder."""
-    return sorted(path.name for path in html.glob("*.html") if path.name not in FOREIGN)
+    """Names of the pages in a folder."""
+    return sorted(path.name for path in html.glob("*.html"))
 
 
 def cost(
@@ -73,24 +73,23 @@ def cost(
     server: address of the server that sends it over a slow line to a slow processor; None to read
     the disk.
     """
-    context = browser.new_context(viewport={"width": width, "height": HEIGHT})
-    page = context.new_page()
-    page.set_default_timeout(120_000)
-    asked: set[str] = set()
-    said: list[str] = []
-    page.on("request", lambda request: asked.add(request.url.partition("#")[0]))
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.add_init_script(SHIFTS)
-    site = server or html.resolve().as_uri() + "/"
-    if server:
-        slow_down(context, page)
-    page.goto(site + address)
-    page.wait_for_selector("body[data-ready]")
-    page.wait_for_timeout(SETTLED)
-    usable = float(page.get_attribute("body", "data-usable")) / 1000
-    shift = float(page.evaluate("window.shift"))
-    context.close()
+    with closing(browser.new_context(viewport={"width": width, "height": HEIGHT})) as context:
+        page = context.new_page()
+        page.set_default_timeout(120_000)
+        asked: set[str] = set()
+        said: list[str] = []
+        page.on("request", lambda request: asked.add(request.url.partition("#")[0]))
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.add_init_script(SHIFTS)
+        site = server or html.resolve().as_uri() + "/"
+        if server:
+            slow_down(context, page)
+        page.goto(site + address)
+        page.wait_for_selector("body[data-ready]", state="attached")
+        page.wait_for_timeout(SETTLED)
+        usable = float(page.get_attribute("body", "data-usable")) / 1000
+        shift = float(page.evaluate("window.shift"))
     files = [html / url.removeprefix(site) for url in asked if url.startswith(site)]
     size = sum(path.stat().st_size for path in files if path.is_file())
     return Cost(size, usable, shift, tuple(said))
@@ -143,7 +142,7 @@ def row(browser: Any, html: Path, server: str, name: str) -> tuple[Any, ...]:
         for what, is_over in (
             ("bytes", size > MOST_BYTES),
             ("seconds", soon > SOON),
-            ("slow line", slow > SOON_ON_A_SLOW_LINE),
+            ("slow line", slow > SOON_ON_A_SLOW_LINE and name not in FOREIGN),
             ("shift", shift > MOST_SHIFT),
             ("console", any(each.said for each in found)),
         )

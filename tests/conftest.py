@@ -1,25 +1,27 @@
 """Shared setup of all tests: no time limit on a single example, since machines are shared; all
-cores, which an earlier test may have given up; the variables that it began with; no lock on
-measuring; and an end of the time for slow tests."""
+cores, which an earlier test may have given up; a single thread of torch; the variables that it
+began with; no external settings; and no lock on measuring."""
 
 import os
-import time
+import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
 
 import pytest
 from hypothesis import settings
 
-from deepbench_ops.measure import threads
+from deepbench_ops.measure import library_variables, threads
 
 settings.register_profile("shared-machine", deadline=None)
 settings.load_profile("shared-machine")
 
-pytest_plugins = ["browsing", "empty_home", "marked_processes"]
-
-SLOW_TESTS_UNTIL = "DEEPBENCH_SLOW_TESTS_UNTIL"
-"""Seconds since 1970 after which no slow test begins, but those that are seeded; each of the others
-is skipped by its name."""
+pytest_plugins = [
+    "browsing",
+    "empty_home",
+    "marked_processes",
+    "slow_tests",
+    "temporary_files",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -30,9 +32,17 @@ def all_cores() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
+def one_torch_thread() -> None:
+    """Tests run in more processes than there are cores: the threads of a pool would wait for each
+    other at the end of every small operation, for seconds in all."""
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True)
 def same_variables() -> Iterator[None]:
     """Libraries set variables of this process when they are imported, as MONAI and torch's compiler
-    do; commands that later tests start would report them as settings from outside."""
+    do; commands that later tests start would report them as external settings."""
     before = dict(os.environ)
     yield
     for name in os.environ.keys() - before.keys():
@@ -41,13 +51,24 @@ def same_variables() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
+def settings_read_again() -> Iterator[None]:
+    """A test may set a variable that steers a library; the process reads its settings once."""
+    kept = library_variables.environment_at_start, library_variables.of_this_process
+    for read in kept:  # a test may replace them until it ends
+        read.cache_clear()
+    yield
+    for read in kept:
+        read.cache_clear()
+
+
+@pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that measure run in several processes at once, all of them in this one project."""
     monkeypatch.setattr("deepbench_ops.commands.options.measuring_lock", nullcontext)
 
 
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    until = os.environ.get(SLOW_TESTS_UNTIL)
-    late = item.get_closest_marker("slow") and not item.get_closest_marker("seeded")
-    if until and late and time.time() > float(until):
-        pytest.skip(f"no time was left for {item.nodeid}")
+def pytest_configure() -> None:
+    """Remove external settings, which some hosts have: commands report them in a line of their
+    own, and results carry them."""
+    for name, _ in library_variables.foreign():
+        del os.environ[name]

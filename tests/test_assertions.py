@@ -10,7 +10,7 @@ PACKAGE = TESTS.parent / "deepbench_ops"
 FILES = sorted(path for path in TESTS.rglob("test_*.py") if "plugin" not in path.parts)
 
 HELPERS = {"plugin", "support"}
-"""Folders of what tests use."""
+"""Folders of files that tests use."""
 
 EXPECTING = ("raises", "warns")
 """Functions of pytest that fail unless an error or a warning comes."""

@@ -71,13 +71,16 @@ def test_a_lab_note_is_dated_and_listed(note):
 @pytest.mark.parametrize("page", [*FRONT[:3], ROOT / "CHANGELOG.md", *PAGES], ids=name_of)
 def test_pages_use_plain_words(page):
     """No paragraph uses a word, or begins a sentence, in a way that is hard to read."""
-    paragraphs = page.read_text().split("\n\n")
-    assert [] == [found for text in paragraphs if (found := plain_words.unclear(text))]
+    text = page.read_text()
+    found = [words for part in text.split("\n\n") if (words := plain_words.nameless(part))]
+    assert [] == [*found, *plain_words.relative(text)]
 
 
 def test_the_architecture_is_one_page():
-    """At most 90 lines; formats and dependencies are pages of the reference."""
-    assert len((ROOT / "ARCHITECTURE.md").read_text().splitlines()) <= 90
+    """At most 90 lines and 1,150 words; formats and long reasons are pages of the reference."""
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    assert len(text.splitlines()) <= 90
+    assert len(text.split()) <= 1150
 
 
 def test_a_change_is_one_line():
@@ -88,12 +91,35 @@ def test_a_change_is_one_line():
     assert len(lines) == len({*lines})
 
 
+def test_entries_of_the_changelog_are_one_line_each():
+    """Below the headings of each version, and no line is the second one of an entry."""
+    versions = (ROOT / "CHANGELOG.md").read_text().split("\n## ")[1:]
+    lines = [line for each in versions for line in each.split("\n### ", 1)[1].splitlines()[1:]]
+    assert [] == [line for line in lines if line and not line.startswith(("- ", "### "))]
+
+
 def test_the_architecture_lists_every_folder():
     """A row of its table for each folder of the package, and no other."""
     table = (ROOT / "ARCHITECTURE.md").read_text()
     listed = re.findall(r"^\| `(\w+)/` \|", table, re.MULTILINE)
     folders = {path.parent.name for path in (ROOT / "deepbench_ops").glob("*/__init__.py")}
     assert sorted(folders) == sorted(listed)
+
+
+def decisions(page: Path, before: str) -> list[tuple[str, str]]:
+    """Return the rows of the table below a line that begins so: subject, and the choice up to its
+    reason."""
+    table = page.read_text().split(f"\n{before}", 1)[1].split("|---|---|\n", 1)[1].split("\n\n")[0]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines()]
+    return [(subject, re.split("[,;:.(]", choice)[0].strip()) for subject, choice in rows]
+
+
+def test_both_lists_of_library_decisions_agree():
+    """The page of dependencies has the decisions of the architecture, in its order."""
+    short = decisions(ROOT / "ARCHITECTURE.md", "Libraries are preferred")
+    page = ROOT / "docs" / "reference" / "dependencies.md"
+    assert short == decisions(page, "## Libraries and own code")
+    assert ("locks", "filelock") in short
 
 
 def variables_of_the_program() -> Iterator[str]:

@@ -1,5 +1,6 @@
-"""`scripts/gpu_check.sh` without a GPU: what it would run, how it goes on, what it packs."""
+"""`scripts/gpu_check.sh` without a GPU: its commands, how it goes on, the files that it packs."""
 
+import os
 import subprocess
 import sys
 import tarfile
@@ -10,18 +11,19 @@ from pathlib import Path
 import collect_wheels
 import gpu_check_session
 import pytest
-from gpu_check_parts import STEPS, Part, Target, parts_of
+from gpu_check_parts import STEPS, Families, Part, Target, parts_of
 from gpu_check_session import Archive, Journal, Session
 
 from deepbench_ops.problems import FAMILIES
 
+LISTS = Families(FAMILIES, ("gemm", "conv"), ("all_reduce", "all_gather"))
 ON_GPU = Target("torch", "2.11.0", "cuda", "nvidia-h100")
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def test_every_step_has_parts_with_names_of_their_own():
     """Names are those of log files."""
-    parts = parts_of(ON_GPU, FAMILIES)
+    parts = parts_of(ON_GPU, LISTS)
     assert list(STEPS) == list(dict.fromkeys(part.step for part in parts))
     names = [part.name for part in parts]
     assert len(names) == len(set(names))
@@ -29,7 +31,7 @@ def test_every_step_has_parts_with_names_of_their_own():
 
 
 def test_every_family_is_checked_on_the_device():
-    checks = [part.command for part in parts_of(ON_GPU, FAMILIES) if part.step == "check"]
+    checks = [part.command for part in parts_of(ON_GPU, LISTS) if part.step == "check"]
     assert [
         f"deepbench check --release torch-2.11.0 --device cuda --family {family} --format csv"
         for family in FAMILIES
@@ -49,7 +51,7 @@ def test_scripts_and_problems_of_the_parts_exist():
                 continue
         return False
 
-    for part in parts_of(ON_GPU, FAMILIES):
+    for part in parts_of(ON_GPU, LISTS):
         words = part.command.split()
         if words[0] == "python":
             assert (ROOT / words[1]).is_file()
@@ -142,6 +144,24 @@ def test_an_archive_goes_on_elsewhere(tmp_path):
     assert ["logs", "project", "state.json"] == sorted(each.name for each in there.iterdir())
     with tarfile.open(packed) as archive:
         assert not any(".asv" in name for name in archive.getnames())
+
+
+def test_a_large_archive_is_split_and_goes_on_elsewhere(tmp_path, monkeypatch):
+    """No part is larger than the limit; a later, smaller archive is one file again."""
+    monkeypatch.setattr(gpu_check_session, "MOST_BYTES", 1000)
+    here, there, out = (tmp_path / name for name in ("here", "there", "out"))
+    (here / "results").mkdir(parents=True)
+    (here / "results" / "noise").write_bytes(os.urandom(3500))
+    Archive(here, out).pack()
+    parts = sorted(out.iterdir())
+    assert 4 <= len(parts)
+    assert all(part.stat().st_size <= 1000 for part in parts)
+    Archive(there, out).unpack(out / gpu_check_session.ARCHIVE)
+    noise = (here / "results" / "noise").read_bytes()
+    assert noise == (there / "results" / "noise").read_bytes()
+    (here / "results" / "noise").write_bytes(b"")
+    Archive(here, out).pack()
+    assert [gpu_check_session.ARCHIVE] == [each.name for each in out.iterdir()]
 
 
 def test_wheels_are_those_of_the_commands_and_their_tools():

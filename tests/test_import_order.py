@@ -12,7 +12,7 @@ NAME = PACKAGE.name
 
 ORDER = (
     *("errors", "damaged_input", "process_lifetime", "process_messages", "garbage_collector_pause"),
-    *("random_operands", "conditions"),
+    *("random_operands", "run_conditions"),
     *("statistics", "storage"),
     *("problems", "models", "backends", "measure", "distributed", "suite"),
     *("machine", "project", "releases", "asv_adapter", "new_project"),
@@ -31,7 +31,7 @@ MODULES = {
 
 
 def imports(path: Path, modules: dict[str, Path]) -> Iterator[str]:
-    """Yield what a file imports, inside of functions as well; of the package the modules."""
+    """Yield the imports of a file, also inside of functions; of the package the modules."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

@@ -16,7 +16,7 @@ import plugin_site
 import pytest
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases import copied_distributions
+from deepbench_ops.releases import project_and_plugin_wheels
 
 ROOT = Path(__file__).resolve().parents[1]
 PLUGIN = Path(__file__).with_name("plugin")
@@ -53,9 +53,9 @@ def installed(tmp_path):
     return plugin_site.install(tmp_path / "site")
 
 
-def run(site, *command, cwd=ROOT):
+def run(site, *command, cwd=ROOT, **variables):
     """Run a command that finds the distributions installed in `site`."""
-    environ = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{ROOT}"}
+    environ = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{ROOT}", **variables}
     return subprocess.run(
         [sys.executable, *command], cwd=cwd, env=environ, capture_output=True, text=True
     )
@@ -68,8 +68,8 @@ def named(site):
     )
 
 
-def deepbench(site, *arguments):
-    return run(site, "-m", "deepbench_ops.cli", *arguments)
+def deepbench(site, *arguments, **variables):
+    return run(site, "-m", "deepbench_ops.cli", *arguments, **variables)
 
 
 def test_its_problems_are_listed_with_flops_and_bytes(installed):
@@ -115,6 +115,30 @@ def test_times_on_its_device_are_compared_with_its_yardstick(installed):
     assert record["yardstick"]
     text = record["fingerprint"]["yardstick_toy0"]
     assert text.startswith("1; product of matrices of 128 x 128, numpy ")
+
+
+def test_the_variables_that_it_declares_are_settings_from_outside(installed):
+    """The measured process records them, and the command that starts one names them first."""
+    asked = ("time", "axpy_n1000", "--framework", "toy", "--processes", "1")
+    measured = run(installed, "-c", MEASURE, TOY_ROUTE="slow", TOYS="many")
+    timed = deepbench(installed, *asked, TOY_ROUTE="slow", TOYS="many")
+
+    assert "TOY_ROUTE=slow" == json.loads(measured.stdout)["fingerprint"]["settings"]
+    assert "external settings: TOY_ROUTE=slow (" in timed.stderr
+
+
+TRANSPORT = """
+from deepbench_ops.distributed.prepared_ranks import TRANSPORTS
+print(TRANSPORTS["toy", "toy0"])
+"""
+
+
+def test_its_framework_may_name_a_transport_for_its_device(installed):
+    """One of those that are here."""
+    path = installed / TOY / "__init__.py"
+    path.write_text(path.read_text() + 'TRANSPORTS = {"toy0": "gloo"}\n')
+
+    assert "gloo\n" == run(installed, "-c", TRANSPORT).stdout
 
 
 def test_a_run_names_a_device_whose_yardstick_was_never_read(installed):
@@ -195,6 +219,16 @@ def replaced(path, old, new):
     return change
 
 
+def declared(text):
+    """A change of an installed plugin: its family ends with a further declaration."""
+
+    def change(site):
+        path = site / FAMILY / "axpy.py"
+        path.write_text(path.read_text() + f"\n    {text}\n")
+
+    return change
+
+
 def ids_of_another_family(site):
     replaced(FAMILY / "axpy.py", "axpy_n", "n")(site)
     written((FAMILY / "axpy.csv", "elements,training\n64500000,1\n"))(site)
@@ -241,6 +275,114 @@ ROW = "toy,1.0.0,2024-01-01,,no,\n"
                 f"{FAMILIES}axpy.csv, line 2: the id axpy_n1000 does not match the id_pattern",
             ),
             (
+                written((FAMILY / "axpy.py", 'raise SystemExit("needs a licence")\n')),
+                f"{FAMILIES}needs a licence",
+            ),
+            (
+                written((FAMILY / "axpy.py", "raise SystemExit\n")),
+                f"{FAMILIES}it exits with status 0",
+            ),
+            (
+                declared("headline: ClassVar = 5"),
+                f"{FAMILIES}headline of axpy is 5, no Mapping[str, tuple[str, ...]]",
+            ),
+            (
+                declared("operations: ClassVar = ('forward')"),
+                f"{FAMILIES}operations of axpy is 'forward', no tuple[str, ...]",
+            ),
+            (
+                declared("operations: ClassVar = ()"),
+                f"{FAMILIES}operations of axpy is (): name at least one",
+            ),
+            (
+                declared("position: ClassVar = 'first'"),
+                f"{FAMILIES}position of axpy is 'first', no int",
+            ),
+            (
+                declared("sheets: ClassVar = ()"),
+                f"{FAMILIES}sheets of axpy is (), no Sheets | None",
+            ),
+            (
+                declared("precisions: ClassVar = ('float31',)"),
+                f"{FAMILIES}precisions of axpy names 'float31': choose among float32, ",
+            ),
+            (
+                declared("headline: ClassVar = {'train': ('axpy_n1000',)}"),
+                f"{FAMILIES}headline of axpy names 'train': choose among training, ",
+            ),
+            (
+                declared("headline: ClassVar = {'training': ('axpy_n1',)}"),
+                f"{FAMILIES}headline of axpy names axpy_n1, which its CSV lacks",
+            ),
+            (
+                declared("selections: ClassVar = {'headline': 'training'}"),
+                f"{FAMILIES}selections of axpy names 'headline', which exists",
+            ),
+            (
+                declared("id_pattern: ClassVar = '('"),
+                f"{FAMILIES}id_pattern of axpy: missing ), unterminated subpattern",
+            ),
+            (
+                replaced(FAMILY / "axpy.py", "return 2 * self.elements\n", "return 1 / 0\n"),
+                f"{FAMILIES}flops of axpy_n1000 raises ZeroDivisionError: division by zero",
+            ),
+            (
+                replaced(FAMILY / "axpy.py", "return 2 * self.elements\n", "return 'many'\n"),
+                f"{FAMILIES}flops of axpy_n1000 is 'many', no number",
+            ),
+            (
+                replaced(FAMILY / "axpy.py", "return 2 * self.elements\n", "return float('nan')\n"),
+                f"{FAMILIES}flops of axpy_n1000 is nan, no number, finite and not negative",
+            ),
+            (
+                replaced(FAMILY / "axpy.py", "return 2 * self.elements\n", "return -1\n"),
+                f"{FAMILIES}flops of axpy_n1000 is -1, no number, finite and not negative",
+            ),
+            (
+                declared("operations: ClassVar = ('for ward',)"),
+                f"{FAMILIES}operations of axpy names 'for ward': write a name of lower-case",
+            ),
+            (
+                declared("served: ClassVar = ('exported',)"),
+                f"{FAMILIES}served of axpy names 'exported': choose among forward",
+            ),
+            (
+                declared("totalled: ClassVar = ('backward',)"),
+                f"{FAMILIES}totalled of axpy names 'backward': choose among forward",
+            ),
+            (
+                declared("words: ClassVar = {'kind': ('plain',)}"),
+                f"{FAMILIES}words of axpy names 'kind': choose among elements",
+            ),
+            (
+                declared("smallest: ClassVar = {'size': 0}"),
+                f"{FAMILIES}smallest of axpy names 'size': choose among elements",
+            ),
+            (
+                replaced(FAMILY / "axpy.py", "return 2 * self.elements, ", "return "),
+                f"{FAMILIES}traffic of axpy_n1000 is 1000, no tuple[number, number]",
+            ),
+            (
+                declared("def bytes(self, name): return {}[name]"),
+                f"{FAMILIES}bytes of axpy_n1000 raises KeyError: 'float32'",
+            ),
+            (
+                declared("title = property(lambda self: self.name)"),
+                f"{FAMILIES}title of axpy_n1000 raises AttributeError: 'Axpy' object has no",
+            ),
+            (
+                written((TOY / "__init__.py", "import sys\nsys.exit('needs a licence')\n")),
+                f"{FRAMEWORK}needs a licence",
+            ),
+            (
+                written((TOY / "__init__.py", "POSITION = 'first'\n")),
+                f"{FRAMEWORK}POSITION is 'first', no whole number",
+            ),
+            (
+                written((TOY / "__init__.py", "COMPANIONS = 'numpy'\n")),
+                f"{FRAMEWORK}COMPANIONS is 'numpy', no tuple of names",
+            ),
+            (
                 written((TOY / "__init__.py", "import no_such_module\n")),
                 f"{FRAMEWORK}No module named 'no_such_module'",
             ),
@@ -255,6 +397,30 @@ ROW = "toy,1.0.0,2024-01-01,,no,\n"
             (
                 written((TOY / "__init__.py", 'DEVICES = ["toy0"]\n')),
                 f"{FRAMEWORK}DEVICES is ['toy0']: write a mapping",
+            ),
+            (
+                written((TOY / "__init__.py", 'TRANSPORTS = {"cpu": ["gloo"]}\n')),
+                f"{FRAMEWORK}TRANSPORTS names ['gloo']: choose among gloo, mpi, nccl",
+            ),
+            (
+                written((TOY / "__init__.py", 'TRANSPORTS = {"cpu": "glooo"}\n')),
+                f"{FRAMEWORK}TRANSPORTS names 'glooo': choose among gloo, mpi, nccl",
+            ),
+            (
+                written((TOY / "__init__.py", 'TRANSPORTS = {"gpu": "gloo"}\n')),
+                f"{FRAMEWORK}TRANSPORTS names the device 'gpu': choose among cpu, cuda",
+            ),
+            (
+                written((TOY / "__init__.py", 'TRANSPORTS = "gloo"\n')),
+                f"{FRAMEWORK}TRANSPORTS is 'gloo': write a mapping",
+            ),
+            (
+                written((TOY / "__init__.py", 'VARIABLES = "TOY_"\n')),
+                f"{FRAMEWORK}VARIABLES is 'TOY_': write a tuple",
+            ),
+            (
+                written((TOY / "__init__.py", 'VARIABLES = ("",)\n')),
+                f"{FRAMEWORK}VARIABLES is ('',): write a tuple",
             ),
             (
                 written((TOY / "releases.csv", "toy,1.0.0\n")),
@@ -280,9 +446,11 @@ def test_a_faulty_plugin_is_one_line_and_everything_else_works(installed, change
 
     listed = deepbench(installed, "problems", "--family", "rnn", "--format", "csv")
     checked = deepbench(installed, "check", "--family", "gemm", "--framework", "numpy", *FLOAT32)
+    releases = deepbench(installed, "release", "list", "--framework", "numpy")
 
-    assert (0, 0) == (listed.returncode, checked.returncode)
+    assert (0, 0, 0) == (listed.returncode, checked.returncode, releases.returncode)
     assert 125 == len(listed.stdout.splitlines())
+    assert "numpy-2.4.6" in releases.stdout
     (line,) = checked.stderr.splitlines()
     assert line.startswith("deepbench: warning: deepbench-axpy: ")
     assert expected in line
@@ -314,6 +482,29 @@ def test_kernels_that_cannot_be_imported_are_one_reason(installed, file, framewo
     assert "Traceback" not in faulty.stderr
     assert [f"deepbench-axpy: {expected}"] == [row["reason"] for row in json.loads(faulty.stdout)]
     assert ["ok"] == [row["verdict"] for row in json.loads(others.stdout)]
+
+
+@pytest.mark.parametrize("text", ["import sys; sys.exit('no licence')", "1 / 0"])
+def test_a_kernel_that_ends_the_process_is_one_row(installed, text):
+    """`check` goes on to the other kernels."""
+    replaced(FAMILY / "axpy_numpy.py", "    drawn =", f"    {text}\n    drawn =")(installed)
+    asked = ("--family", "axpy", "--family", "gemm", "--framework", "numpy", "--format", "json")
+
+    done = deepbench(installed, "check", *asked, *FLOAT32)
+
+    assert ["ok", "wrong"] == sorted(row["verdict"] for row in json.loads(done.stdout))
+
+
+def test_flops_that_cannot_be_computed_of_other_sizes_are_one_line(installed):
+    """The problems of its list are fine, one of the user's own sizes is not."""
+    counted = "return 2 * self.elements if self.elements > 999 else 1 / 0\n"
+    replaced(FAMILY / "axpy.py", "return 2 * self.elements\n", counted)(installed)
+
+    done = deepbench(installed, "time", "axpy", "--elements", "7", "--framework", "numpy")
+
+    assert 2 == done.returncode
+    expected = "deepbench-axpy: axpy.py, line 25 raises ZeroDivisionError: division by zero"
+    assert [f"deepbench: error: {expected}"] == done.stderr.splitlines()
 
 
 def test_a_faulty_yardstick_is_one_line(installed):
@@ -448,7 +639,7 @@ def test_a_faulty_rule_of_its_releases_is_one_line(installed, project, text, exp
 def test_its_wheel_holds_what_is_installed(installed, tmp_path):
     distribution = named(installed)
 
-    packed = copied_distributions.wheel(distribution, tmp_path)
+    packed = project_and_plugin_wheels.wheel(distribution, tmp_path)
 
     into = tmp_path / "into"
     with zipfile.ZipFile(packed) as archive:
@@ -466,7 +657,7 @@ def test_compiled_modules_are_not_taken_to_another_environment(installed, tmp_pa
     distribution = named(installed)
 
     with pytest.raises(DeepbenchError, match=r"holds deepbench_axpy/fast\.so"):
-        copied_distributions.wheel(distribution, tmp_path)
+        project_and_plugin_wheels.wheel(distribution, tmp_path)
 
 
 def test_the_recipes_name_files_that_are_there():
@@ -479,12 +670,18 @@ def test_the_recipes_name_files_that_are_there():
         for path in plugin_site.PLUGIN.glob("deepbench_*/*.*")
         if path.parent.suffix != ".dist-info" and not path.name.endswith(".pyc")
     }
-    written = {name for name in there if name != "deepbench_axpy/__init__.py"}
-    assert written == named
+    assert there == named
+
+
+def test_a_family_costs_five_files_at_most():
+    """Two frameworks included; the package needs no `__init__.py`."""
+    files = [path for path in (PLUGIN / "deepbench_axpy").rglob("*.*") if path.suffix != ".pyc"]
+
+    assert len(files) <= 5
 
 
 def test_the_recipes_entry_points_are_those_of_the_plugin():
-    """The blocks of the recipes declare what the installed distribution declares."""
+    """The blocks of the recipes have the declarations of the installed distribution."""
     recipes = "".join(page.read_text(encoding="utf-8") for page in RECIPES)
 
     group = r'entry-points\."(deepbench\.\w+)"\]\s+(\w+) = "(\w+)"'

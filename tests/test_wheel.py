@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import pytest
 import wheelhouse
 
 from deepbench_ops import __version__, new_project
-from deepbench_ops.releases.copied_distributions import PROJECT
+from deepbench_ops.releases.project_and_plugin_wheels import PROJECT
 
 pytest.importorskip("asv", reason="releases are measured by asv's means")
 
@@ -29,7 +30,7 @@ KERNEL = "m35_n700_k2048_NN"
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
-    """A copy of what a build reads, with a file that an earlier build left behind."""
+    """A copy of the files that a build reads, with a file that an earlier build left behind."""
     folder = tmp_path_factory.mktemp("source")
     for name in (*PACKAGES, "benchmarks"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -65,7 +66,7 @@ def wheel(source, tmp_path_factory):
 
 
 def test_the_wheel_holds_every_file_of_the_packages(source, wheel):
-    """Tables, schemas, pages' files, and what a new project folder begins with."""
+    """Tables, schemas, pages' files, and the first files of a new project folder."""
     files = {
         path.relative_to(source).as_posix()
         for package in PACKAGES
@@ -103,6 +104,14 @@ def test_its_metadata_say_what_it_is(wheel):
     assert {"track", "tables"} <= {*fields.get_all("Provides-Extra")}
 
 
+def environment(folder: Path) -> dict[str, str]:
+    """Return the variables of a user whose home is a folder, with the environment in it active."""
+    env = {**os.environ, "HOME": str(folder)}
+    for name in ("PYTHONPATH", "VIRTUAL_ENV", "DEEPBENCH_SPOOL", "DEEPBENCH_RELEASE"):
+        env.pop(name, None)
+    return env | {"PATH": f"{folder / 'venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+
+
 class Installed:
     """An environment with the wheel, and a folder that is in no checkout.
 
@@ -114,7 +123,7 @@ class Installed:
         self.bin = folder / "venv" / "bin"
         subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
         pip = [self.bin / "python", "-m", "pip", "install", "--no-index", "--no-deps", "--quiet"]
-        subprocess.run([*pip, wheel], check=True)
+        subprocess.run([*pip, wheel], env=environment(folder), check=True)
         packages = Path(sysconfig.get_path("purelib", vars={"base": str(folder / "venv")}))
         others = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
         # Behind the wheel's own package; the path files in those folders do not count.
@@ -125,10 +134,7 @@ class Installed:
 
     def run(self, command: str, folder: str = "speed", code: int = 0) -> str:
         """Run a line of the tutorial in a shell, as its reader does."""
-        env = {**os.environ, **wheelhouse.pip_environment(self.folder / "wheels")}
-        for name in ("PYTHONPATH", "VIRTUAL_ENV", "DEEPBENCH_SPOOL", "DEEPBENCH_RELEASE"):
-            env.pop(name, None)
-        env |= {"HOME": str(self.folder), "PATH": f"{self.bin}{os.pathsep}{os.environ['PATH']}"}
+        env = environment(self.folder) | wheelhouse.pip_environment(self.folder / "wheels")
         done = processes.run(["bash", "-c", command], self.folder / folder, env)
         assert "Traceback" not in done.stdout, done.stdout
         assert code == done.returncode, f"{command}: {done.stdout}"
@@ -172,8 +178,77 @@ def test_the_tutorial_runs_away_from_a_checkout(installed):
     assert "nvidia-v100" in run("deepbench fastest --family gemm --precision float32")
 
 
+TUTORIAL = ROOT / "docs" / "tutorial" / "first_hour.md"
+FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+IN_A_CLONE = ("make dashboard", ". .venv/bin/activate")
+"""Lines of the tutorial that a folder made by `deepbench init` does without."""
+
+SHORTER = {
+    "1.26.4,2.0.2,2.4.6": "2.3.5,2.4.6",
+    "--within 3% --budget 10m": "--within 30% --budget 1m",
+    "numpy-1.26.4..numpy-2.4.6": "numpy-2.3.5..numpy-2.4.6",
+    "asv preview": "timeout --signal=INT 5 asv preview",
+}
+"""Texts in the tutorial's lines, with those that take their place, so that it takes minutes."""
+
+ANSWERS = {"deepbench verdict": (0, 3), "deepbench bisect": (0, 1, 3), "timeout": (0, 124)}
+"""Statuses of lines whose answer depends on the measured times, by how they begin."""
+
+
+def tutorial_lines() -> list[str]:
+    """Return the commands of the tutorial for a folder away from a checkout."""
+    fenced = FENCED.findall(TUTORIAL.read_text("utf-8"))
+    lines = "".join(text for language, text in fenced if not language).splitlines()
+    left = [line for line in lines if line.strip() and line not in IN_A_CLONE]
+    for text, shorter in SHORTER.items():
+        assert any(text in line for line in left), f"{TUTORIAL} no longer has {text}"
+        left = [line.replace(text, shorter) for line in left]
+    return left
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory, wheel):
+    """A fresh environment in which pip has installed the wheel and all that it asks for."""
+    folder = tmp_path_factory.mktemp("fresh")
+    subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
+    pip = [folder / "venv" / "bin" / "python", "-m", "pip"]
+    index = [*pip, "download", "--quiet", "--no-deps", "--dest", folder / "index", "filelock"]
+    if subprocess.run(index, capture_output=True).returncode:
+        pytest.skip("pip reaches no package index")
+    install = [*pip, "install", "--quiet", f"{wheel}[track]"]
+    subprocess.run(install, env=environment(folder), check=True)
+    with tarfile.open(folder / "deepbench.tar.gz", "w:gz", compresslevel=1) as archive:
+        archive.add(ROOT / "results", "deepbench/results")
+    return folder
+
+
+@pytest.mark.slow
+def test_every_command_of_the_tutorial_runs_in_a_fresh_environment(fresh):
+    """Nothing but the wheel and its requirements is there, and the releases come from the index."""
+    begin = [
+        "deepbench init speed --history deepbench.tar.gz",
+        f"cd speed && deepbench machine --yes --name {MACHINE}",
+    ]
+    for line in [*begin, *(f"cd speed && {line}" for line in tutorial_lines())]:
+        done = processes.run(["bash", "-c", line], fresh, environment(fresh))
+        assert "Traceback" not in done.stdout, f"{line}: {done.stdout}"
+        assert done.returncode in statuses(line.removeprefix("cd speed && ")), (
+            f"{line}: {done.stdout}"
+        )
+    assert MACHINE in (fresh / "speed" / "html" / "index.json").read_text("utf-8")
+
+
+def statuses(line: str) -> tuple[int, ...]:
+    """Return the statuses with which a line of the tutorial may end."""
+    announced = re.search(r"# exits with (\d+)", line)
+    if announced:
+        return (int(announced[1]),)
+    return next((found for begin, found in ANSWERS.items() if line.startswith(begin)), (0,))
+
+
 def own_releases(path: Path) -> None:
-    """Keep of the release table what is published, and numpy as it is installed here."""
+    """Keep of the release table the published releases, and numpy as it is installed here."""
     lines = path.read_text().splitlines(keepends=True)
     kept = [line for line in lines if line.startswith(("framework,", "published,"))]
     numpy, scipy = metadata.version("numpy"), metadata.version("scipy")

@@ -7,22 +7,39 @@ setup once per process, slices between those of a yardstick, samples back in sec
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from asv_runner.benchmarks.time import TimeBenchmark
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import kernel_run
+from deepbench_ops.measure import kernel_measurement
+
+_made: dict[tuple[type, str, Callable[..., Any]], dict[str, Any]] = {}
+"""Attributes of the benchmarks made so far, by type, name and function."""
 
 
 class KernelBenchmark(TimeBenchmark):
-    """Times the kernel that a ``kernel_*`` method prepares, once per process, and returns."""
+    """Times the kernel that a ``kernel_*`` method prepares, once per process, and returns.
+
+    asv_runner makes all benchmarks of the suite, and reads their text, in each process that
+    measures one of them. These processes are forks of one that has made them already, so they copy
+    its findings, each with a list of its own of the sources of attributes: asv_runner inserts the
+    parameters of a run there.
+    """
 
     # asv_runner asks its built-in types first, so the prefix must be none of theirs.
     name_regex = re.compile("^(Kernel[A-Z_].+)|(kernel_.+)$")
     _setup_isolates_timed_calls = False
+
+    def __init__(self, name: str, func: Callable[..., Any], attr_sources: Sequence[Any]) -> None:
+        made = type(self), name, getattr(func, "__func__", func)
+        if made not in _made:
+            super().__init__(name, func, attr_sources)
+            _made[made] = dict(vars(self))
+        sources = list(_made[made]["_attr_sources"])
+        self.__dict__.update({**_made[made], "_attr_sources": sources})
 
     def do_setup(self) -> bool:
         """Prepare the kernel; return whether it is skipped, leaving the reason on record."""
@@ -35,7 +52,7 @@ class KernelBenchmark(TimeBenchmark):
                     setup(*self._build_params())
                 self._prepared = self.func(*self._build_params())
         except NotImplementedError as reason:
-            kernel_run.skipped(self.name, self._current_params, str(reason))
+            kernel_measurement.skipped(self.name, self._current_params, str(reason))
             print(f"asv: skipped: {reason}")
             return True
         self._preparing = time.monotonic() - started
@@ -46,7 +63,9 @@ class KernelBenchmark(TimeBenchmark):
         """Return ``{"samples": [...], "number": n}`` for one problem and precision."""
         quick = self.repeat == 1  # what `asv run --quick` asks for
         with self._faults_on_record(param):
-            return kernel_run.timed(self._prepared, self.name, param, quick, self._preparing)
+            return kernel_measurement.timed(
+                self._prepared, self.name, param, quick, self._preparing
+            )
 
     @contextmanager
     def _faults_on_record(self, params: Sequence[str]) -> Iterator[None]:
@@ -54,7 +73,7 @@ class KernelBenchmark(TimeBenchmark):
         try:
             yield
         except DeepbenchError as fault:
-            kernel_run.skipped(self.name, params, str(fault))
+            kernel_measurement.skipped(self.name, params, str(fault))
             raise
 
     def do_profile(self, filename: str | None = None) -> None:

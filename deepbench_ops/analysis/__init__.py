@@ -1,8 +1,8 @@
-"""Conclusions from results: derived figures, comparisons, verdicts. Nothing here measures or
-draws.
+"""Conclusions from results: derived figures, comparisons, verdicts; and the filing of ensembles.
 
-The functions that judge seconds of any origin are importable from here. Their modules are loaded
-when they are asked for: most commands need neither these nor scipy.
+A few modules measure again to confirm a verdict or to find the first slow release; pages are made
+elsewhere. The functions that judge seconds of any origin are importable from here. Their modules
+are loaded at their first use: most commands need neither these nor scipy.
 """
 
 from importlib import import_module

@@ -1,6 +1,6 @@
 """Remarks below asv's own tables of one release or two, which show every stored time.
 
-`deepbench compare` leaves out unsteady times, and two times whose settings from outside or states
+`deepbench compare` leaves out unsteady times, and two times whose external settings or states
 of the machine differ. asv knows of neither.
 """
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from deepbench_ops.analysis import machine_points
 from deepbench_ops.analysis.points import KernelKey, Point
-from deepbench_ops.analysis.settings_agreement import agree
+from deepbench_ops.analysis.settings_and_state_agreement import agree
 from deepbench_ops.analysis.unsteady_list import counted
 from deepbench_ops.releases.release_table import Release
 
@@ -25,7 +25,7 @@ def of_releases(
     """
     if not all(commit in releases for commit in commits):
         return []
-    every = machine_points.load(results, machine, releases)
+    every = machine_points.load(results, machine, releases, only={"commit": commits})
     sides = [[point for point in every if point.release.hash == commit] for commit in commits]
     names = [releases[commit].name for commit in commits]
     if len(sides) == 1:
@@ -67,7 +67,7 @@ def _of_two(
     states = len(apart) - len(settings)
     parts = [
         f"{_times(unsteady)} unsteady ({counted(unsteady)})" if unsteady else "",
-        f"the settings from outside of {len(settings)} differ" if settings else "",
+        f"the external settings of {len(settings)} differ" if settings else "",
         f"{states} were measured in different states of the machine" if states else "",
     ]
     if not any(parts):

@@ -1,9 +1,9 @@
 """Causes: changes of many kernels between the same two releases as one.
 
-A release that makes all products of a precision slower gives seventy shifts with one cause. Causes
-differ in the share of kernels that have changed: most of a framework's kernels (then it may as well
-be the machine, its driver or its clock on the day), most of a family's at a precision, several of
-them, or single kernels.
+If a release makes all products of a precision slower, dozens of kernels change for one reason.
+They are reported as one cause. Its scope is one of these: most kernels of a framework (then the
+reason may also be the machine, its driver or its clock on that day), most or several of a family at
+a precision, or a single kernel.
 """
 
 import math
@@ -11,12 +11,13 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import cached_property
 from typing import Literal
 
 from deepbench_ops.analysis.kernel_lines import Line, Shift
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.analysis.shared_rounds import APART, pooled
+from deepbench_ops.analysis.shared_rounds import SEPARATE_PROCESSES, pooled
 from deepbench_ops.analysis.verdict import Verdict
 from deepbench_ops.releases.release_table import Release
 
@@ -25,6 +26,13 @@ MOST = 0.5
 
 FEW = 3
 """Fewer kernels than these are listed one by one."""
+
+RECENT = timedelta(days=365)
+"""Time before the newest change within which changes are the latest ones.
+
+In a year every framework of the release table has published a minor release; TensorFlow takes up to
+seven months. In a shorter time only frameworks would be seen that publish often.
+"""
 
 Scope = Literal["framework", "family", "several", "kernel"]
 
@@ -72,7 +80,7 @@ class Cause:
         states = sorted({step.state for step in steps if step.state})
         text += f", {' and '.join(states)}" if states else ""
         alone = len(self.shifts) - len(steps)
-        return f"{text}; {alone} of {APART}" if alone else text
+        return f"{text}; {alone} of {SEPARATE_PROCESSES}" if alone else text
 
     @property
     def noise(self) -> float:
@@ -96,7 +104,7 @@ class Cause:
 
 
 def causes(lines: Sequence[Line], each: bool = False) -> list[Cause]:
-    """Return what changed on the machines of these lines, newest first, the widest reach first.
+    """Return the changes on the machines of these lines, newest first, the widest scope first.
 
     Lines that are too short to judge are left out, and are not counted as watched. `each` makes
     every kernel a cause of its own.
@@ -111,6 +119,14 @@ def causes(lines: Sequence[Line], each: bool = False) -> list[Cause]:
             together[after.machine, *pair, shift.slower].append(shift)
     found = [cause for shifts in together.values() for cause in _split(shifts, watched, each)]
     return sorted(_with_elsewhere(found), key=_order)
+
+
+def latest(causes: Iterable[Cause]) -> list[Cause]:
+    """Return the causes of the year before the newest one, the largest first."""
+    found = list(causes)
+    newest = max((cause.after.date for cause in found), default=None)
+    recent = [cause for cause in found if newest and newest - cause.after.date <= RECENT]
+    return sorted(recent, key=lambda cause: -abs(math.log(cause.ratio)))
 
 
 KernelCounts = dict[tuple[object, ...], int]

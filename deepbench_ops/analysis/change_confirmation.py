@@ -1,9 +1,9 @@
 """Confirmation of changes: kernels measured again, the release before next to the one after.
 
 Lines of releases were measured on different days. Two releases in an ensemble are measured in the
-same milliseconds, so that a change of the machine does not repeat (see `measure.ensemble`). Kernels
-with a certain verdict after a few rounds are not measured further; the looks share one error
-probability (`statistics.stopping_rule`).
+same milliseconds, so that a change of the machine does not repeat (see `measure.ensemble_sweeps`).
+Kernels with a certain verdict after a few rounds are not measured further; the looks share one
+error probability (`statistics.alpha_spending`).
 """
 
 import math
@@ -20,13 +20,13 @@ from deepbench_ops.analysis.kernel_lines import Shift
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.verdict import Verdict, corrected, settled
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import outside_settings
+from deepbench_ops.measure import library_variables
 from deepbench_ops.measure.fingerprint import SETTINGS
-from deepbench_ops.measure.kernel_task import KernelTask
-from deepbench_ops.measure.round_store import RoundStore
+from deepbench_ops.measure.kernel_identity import KernelIdentity
+from deepbench_ops.measure.round_journal import RoundStore
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import worker_launch
-from deepbench_ops.statistics.stopping_rule import Look, looks
+from deepbench_ops.statistics.alpha_spending import Look, looks
 
 EACH = 3
 """Kernels of a cause that are measured: those that changed most."""
@@ -34,7 +34,7 @@ EACH = 3
 FRESH = 24 * 3600
 """Seconds after which a round that waits for the others is of another day, and does not count."""
 
-KernelStep = tuple[str, str, KernelTask]
+KernelStep = tuple[str, str, KernelIdentity]
 """The names of the releases before and after, and the task that is measured."""
 
 
@@ -136,7 +136,7 @@ class PairGroup:
     """Measurement of two releases: the kernels without a verdict yet, and the stored rounds."""
 
     names: tuple[str, str]
-    open: list[KernelTask]
+    open: list[KernelIdentity]
     kept: RoundStore
     launches: Callable[[], dict[str, Launch]]
 
@@ -161,11 +161,11 @@ class PairGroup:
         """Measure no more of the kernels whose verdict is certain."""
         self.open = [task for task in self.open if not settled(verdicts[*self.names, task])]
 
-    def _has_times(self, task: KernelTask) -> bool:
+    def _has_times(self, task: KernelIdentity) -> bool:
         """Whether any round has times of both releases."""
         return any(set(self.names) <= set(each.names) for each in self.kept.of(task))
 
-    def _reason(self, task: KernelTask) -> str:
+    def _reason(self, task: KernelIdentity) -> str:
         """Return the reason why a kernel lacks times of a release."""
         reasons = [text for each in self.kept.of(task) for text in each.reasons.values()]
         return reasons[0] if reasons else "not measured"
@@ -186,7 +186,7 @@ def _measurable(cause: Cause) -> list[Shift]:
     """Return the kernels of a cause that can be measured again, the largest change first.
 
     They run in one process, under the usual conditions, on the processor, and were measured under
-    the settings from outside that hold here.
+    the external settings that hold here.
     """
     fit = [s for s in cause.shifts if _plain(s.after) and _under_settings_of_here(s.after)]
     return sorted(fit, key=lambda shift: -abs(math.log(shift.change.ratio)))
@@ -197,7 +197,7 @@ def _plain(point: Point) -> bool:
 
 
 def _under_settings_of_here(point: Point) -> bool:
-    return point.settings is None or point.settings == outside_settings.of_this_process()
+    return point.settings is None or point.settings == library_variables.of_this_process()
 
 
 def _why_not(causes: Sequence[Cause]) -> str:
@@ -205,15 +205,15 @@ def _why_not(causes: Sequence[Cause]) -> str:
     points = [shift.after for cause in causes for shift in cause.shifts if _plain(shift.after)]
     if not points:
         return "cannot be measured in shared rounds"
-    under = outside_settings.text(points[0].settings or ()) or "no settings from outside"
-    here = outside_settings.text(outside_settings.of_this_process()) or "none"
+    under = library_variables.text(points[0].settings or ()) or "no external settings"
+    here = library_variables.text(library_variables.of_this_process()) or "none"
     return f"measured under {under}; here: {here}"
 
 
-def _most_changed(cause: Cause) -> list[KernelTask]:
+def _most_changed(cause: Cause) -> list[KernelIdentity]:
     """Return the kernels of a cause to measure, each once."""
     return list(dict.fromkeys(_task(shift.after) for shift in _measurable(cause)))[:EACH]
 
 
-def _task(point: Point) -> KernelTask:
-    return KernelTask(point.family, point.problem_id, point.precision, point.operation)
+def _task(point: Point) -> KernelIdentity:
+    return KernelIdentity(point.family, point.problem_id, point.precision, point.operation)

@@ -29,7 +29,6 @@ from deepbench_ops.analysis.change_point_search import segments, split_chance
 from deepbench_ops.analysis.drift_test import has_drifted, unexplained_splits
 from deepbench_ops.analysis.segment_levels import (
     autocorrelation,
-    fast_median,
     least_squares_splits,
     most_probable_splits,
     noise_of,
@@ -37,8 +36,8 @@ from deepbench_ops.analysis.segment_levels import (
     split_triples,
     without_spikes,
 )
-
-CONFIDENCE = 0.99
+from deepbench_ops.statistics.confidence import CONFIDENCE
+from deepbench_ops.statistics.spread import fast_median
 
 CLIPPED = 1.1
 """Variance of a mean of clipped points, in that of a mean of all of them without outliers."""

@@ -1,4 +1,6 @@
-"""Candidates for splits of a series, by the ranks of its points: whole, in parts and in windows.
+"""Search for places where the level of a series may change, by the ranks of its points.
+
+The whole series is searched first, then the parts between the places found, then short windows.
 
 Seeded binary segmentation (Kovacs, Li, Buehlmann and Munk, Biometrika 2023) with the two-sample
 test of van der Waerden. The candidates are judged by `drift_test`.
@@ -14,8 +16,10 @@ from scipy.special import ndtri, stdtr
 from deepbench_ops.analysis.segment_levels import explained_squares
 
 ALARMS, SHORT_ALARMS = 0.02, 0.04
-"""Probability of a split by chance that is accepted, over all places of a series together; few of
-these pass the later tests. Short series have too few orders for less."""
+"""Accepted probability that noise alone gives a split, over all places of a series together.
+
+Few of these splits pass the later tests. Short series have too few orders for a lower one.
+"""
 
 SHORT = 30
 """A series of fewer points is short."""
@@ -106,7 +110,7 @@ def _scores(logs: np.ndarray) -> np.ndarray:
 def split_chance(logs: np.ndarray, left: int, memory: float = 0.0) -> float:
     """Return the probability that no change gives a split after `left` points.
 
-    By ranks; where the noise remembers, by what is new in each point.
+    By ranks; where the noise remembers, by the new part of each point.
     """
     count = len(logs)
     if memory:

@@ -9,12 +9,12 @@ from deepbench_ops.analysis.change_point_search import accepted, split_chance
 from deepbench_ops.analysis.segment_levels import (
     autocorrelation,
     explained_squares,
-    fast_median,
     noise_of,
     off_levels,
     split_triples,
     uncorrelated_part,
 )
+from deepbench_ops.statistics.spread import fast_median
 
 STEP, FURTHER = 1.0, 1.4
 """A step smaller than so many times the noise of a point is not distinguished from drift, alone or
@@ -24,7 +24,7 @@ SLIGHT = 2.45
 """A smaller step is compared with drift as if it were one of so many times the noise, which it
 misses: drift as high as the noise looks like a step of once or twice the noise."""
 
-NEAR = 10
+NEAREST_POINTS = 10
 """Points on either side of a split that must differ, too, and by LOCAL times their noise."""
 LOCAL = 2.3
 
@@ -38,15 +38,15 @@ TURNS = np.linspace(0.5, 1.35, 8)[:, None]
 """Periods of a slow wave in a whole series: faster waves look like several steps."""
 
 DRIFT = 1.0
-"""Drift is expected to be about so high: the variance of what a line, and each half of a wave, adds
+"""Drift is expected to be about so high: the variance that a line, and each half of a wave, adds
 to a point, in noise squared."""
 
 MEMORIES = (0.35, 0.5, 0.65)
 """Shares of a deviation that noise may hand on to the next point."""
 
 STRAIGHT, WAVY, REMEMBERED, ANOTHER = -2.1, -0.9, 4.0, 7.0
-"""By how much, in logarithms of likelihood, steps must beat a straight line, a slow wave and noise
-that remembers; and what each further step is charged."""
+"""Differences of logarithms of likelihood by which steps must exceed a straight line, a slow wave
+and autocorrelated noise; and the further difference for each further step."""
 
 CREEP = 0.08
 """Relative change from the first ten points to the newest ten that counts even without a clear
@@ -75,12 +75,12 @@ def unexplained_splits(logs: np.ndarray, ends: list[int]) -> list[int]:
 
 def _apart(logs: np.ndarray, start: int, place: int, stop: int) -> float:
     """Return how far the levels of the nearest points on both sides of a split are apart."""
-    before, after = logs[start:place][-NEAR:], logs[place:stop][:NEAR]
+    before, after = logs[start:place][-NEAREST_POINTS:], logs[place:stop][:NEAREST_POINTS]
     return abs(fast_median(after) - fast_median(before))
 
 
 def _stands(logs: np.ndarray, ends: list[int], place: int) -> bool:
-    """Whether a split is a step of its own: large, sharp, and beyond what noise remembers."""
+    """Whether a split is a step of its own: large, sharp, and not due to autocorrelated noise."""
     i = ends.index(place)
     start, stop = max(ends[i - 1], place - REACH), min(ends[i + 1], place + REACH)
     low, high = max(0, start - REACH), min(len(logs), stop + REACH)
@@ -92,7 +92,7 @@ def _stands(logs: np.ndarray, ends: list[int], place: int) -> bool:
     least = STEP if len(ends) == 3 else FURTHER
     if abs(after.mean() - before.mean()) < least * noise:
         return False
-    near = min(NEAR, len(before), len(after))
+    near = min(NEAREST_POINTS, len(before), len(after))
     if abs(after[:near].mean() - before[-near:].mean()) < LOCAL * noise * math.sqrt(2 / near):
         return False
     return split_chance(logs[start:stop], place - start, autocorrelation(off)) < accepted(len(logs))
@@ -173,5 +173,5 @@ def _slow_waves(count: int) -> np.ndarray:
 
 def has_drifted(logs: np.ndarray, ends: list[int]) -> bool:
     """Whether the newest points are far from the first ones, with steps or without."""
-    climb = abs(fast_median(logs[-NEAR:]) - fast_median(logs[:NEAR]))
+    climb = abs(fast_median(logs[-NEAREST_POINTS:]) - fast_median(logs[:NEAREST_POINTS]))
     return climb > max(math.log1p(CREEP), 6 * noise_of(off_levels(logs, ends)))

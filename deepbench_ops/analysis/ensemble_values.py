@@ -3,7 +3,7 @@
 Rounds give ratios to the anchor. The anchor's own seconds are its calibrated level over all rounds,
 from the yardstick's readings in the same sweeps; every other release has the anchor's seconds times
 its ratio. So the noise of the calibration is common to a line, and cancels where its points are
-compared. All rounds of a kernel in one state of the machine count together (`round_states`),
+compared. All rounds of a kernel in one state of the machine count together (`preferred_state`),
 whatever blocks they are of: a release without rounds with the anchor is compared with it through
 the release that both have most rounds with.
 """
@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from deepbench_ops.analysis.verdict import FEWEST_ROUNDS
-from deepbench_ops.measure import round_states
-from deepbench_ops.measure.kernel_round import Round
-from deepbench_ops.statistics.robust_interval import Location, locate
-from deepbench_ops.statistics.sample_interval import CONFIDENCE
+from deepbench_ops.measure import preferred_state
+from deepbench_ops.measure.ensemble_round import Round
+from deepbench_ops.statistics.confidence import CONFIDENCE
+from deepbench_ops.statistics.ruined_rounds import Location, locate
 
 Levels = list[tuple[float, float]]
 """A logarithm of each round, with the variance that the round's own sweeps leave it."""
@@ -75,7 +75,7 @@ def release_times(all_rounds: Sequence[Round]) -> ReleaseTimes | None:
     Rounds of other states of the machine than the one with most rounds are left out, as are
     releases of fewer than three rounds.
     """
-    state, rounds, _ = round_states.select(all_rounds)
+    state, rounds, _ = preferred_state.select(all_rounds)
     anchor = anchor_of(rounds)
     calibrated = [each for each in rounds if each.is_calibrated]
     has_yardstick = len(calibrated) >= FEWEST_ROUNDS

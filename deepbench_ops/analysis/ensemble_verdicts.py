@@ -1,8 +1,8 @@
 """Verdicts on the releases of an ensemble, and measuring until they are certain enough.
 
-A round gives one level for every two releases, the difference of their effects in its sweeps
-(`statistics.median_polish`); rounds are combined as those of pairs are (`analysis.verdict`). Of a
-kernel's rounds those of one state of the machine count (`measure.round_states`).
+Each round gives one ratio for every two releases, the difference of their logarithms in its sweeps
+(`statistics.sweep_levels`). The ratios of all rounds are combined as those of pairs are
+(`analysis.verdict`). Only rounds in one state of the machine count (`measure.preferred_state`).
 """
 
 import math
@@ -12,16 +12,16 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import pairwise
 
-from deepbench_ops.analysis.measuring_order import MeasuringOrder
+from deepbench_ops.analysis.kernel_order import MeasuringOrder
 from deepbench_ops.analysis.verdict import Verdict, compare_levels, corrected
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import ensemble, round_states
-from deepbench_ops.measure.kernel_round import Round
-from deepbench_ops.measure.kernel_task import KernelTask
-from deepbench_ops.measure.round_states import SelectedRounds
-from deepbench_ops.measure.round_store import RoundStore
+from deepbench_ops.measure import ensemble_sweeps, preferred_state
+from deepbench_ops.measure.ensemble_round import Round
+from deepbench_ops.measure.kernel_identity import KernelIdentity
+from deepbench_ops.measure.preferred_state import SelectedRounds
+from deepbench_ops.measure.round_journal import RoundStore
 from deepbench_ops.measure.worker_control import Launch
-from deepbench_ops.statistics.stopping_rule import FEWEST_FOR_WIDTH
+from deepbench_ops.statistics.alpha_spending import FEWEST_FOR_WIDTH
 
 
 @dataclass(frozen=True)
@@ -49,47 +49,49 @@ class Ensemble:
     anchor: str
     store: RoundStore
     together: int | None = None
-    reference: ensemble.SweptYardstick | None = None
+    reference: ensemble_sweeps.SweptYardstick | None = None
 
     @property
     def names(self) -> list[str]:
         """The releases, oldest first."""
         return list(self.launches)
 
-    def measured(self, task: KernelTask) -> list[str]:
+    def measured(self, task: KernelIdentity) -> list[str]:
         """Return the releases that have times of a kernel, oldest first."""
         found = {name for each in self.store.of(task) for name in each.names}
         return [name for name in self.names if name in found]
 
-    def selected(self, task: KernelTask) -> SelectedRounds:
+    def selected(self, task: KernelIdentity) -> SelectedRounds:
         """Return the rounds of a kernel that count, which are of one state of the machine."""
-        return round_states.select(self.store.of(task))
+        return preferred_state.select(self.store.of(task))
 
-    def compare(self, task: KernelTask, before: str, after: str) -> Verdict:
+    def compare(self, task: KernelIdentity, before: str, after: str) -> Verdict:
         """Return the verdict on one release's time of a kernel over another's."""
         return compare(self.selected(task).rounds, before, after)
 
-    def against_anchor(self, task: KernelTask) -> dict[str, Verdict]:
+    def against_anchor(self, task: KernelIdentity) -> dict[str, Verdict]:
         """Return the verdict on each release's time over the anchor's, of those that have one."""
         others = [name for name in self.measured(task) if name != self.anchor]
         return {name: self.compare(task, self.anchor, name) for name in others}
 
-    def steps(self, task: KernelTask) -> dict[tuple[str, str], Verdict]:
+    def steps(self, task: KernelIdentity) -> dict[tuple[str, str], Verdict]:
         """Return the verdict on each release and the one before it that has the kernel."""
         return {two: self.compare(task, *two) for two in pairwise(self.measured(task))}
 
-    def all_steps(self, tasks: Sequence[KernelTask]) -> dict[tuple[KernelTask, str, str], Verdict]:
+    def all_steps(
+        self, tasks: Sequence[KernelIdentity]
+    ) -> dict[tuple[KernelIdentity, str, str], Verdict]:
         """Return the verdicts of `steps` on all kernels, corrected for their number."""
         found = {(task, *two): each for task in tasks for two, each in self.steps(task).items()}
         return dict(zip(found, corrected(list(found.values())), strict=True))
 
-    def reasons(self, task: KernelTask) -> dict[str, str]:
+    def reasons(self, task: KernelIdentity) -> dict[str, str]:
         """Return why releases have no time of a kernel."""
         measured = self.measured(task)
         found = {name: text for each in self.store.of(task) for name, text in each.reasons.items()}
         return {name: text for name, text in found.items() if name not in measured}
 
-    def half_width(self, task: KernelTask) -> float:
+    def half_width(self, task: KernelIdentity) -> float:
         """Return the largest relative half-width of a kernel; infinite without any verdict.
 
         Also infinite where a release has its times in other states of the machine alone.
@@ -98,27 +100,27 @@ class Ensemble:
 
     def measure(
         self,
-        tasks: Sequence[KernelTask],
+        tasks: Sequence[KernelIdentity],
         goal: Goal,
-        note: Callable[[int, KernelTask, list[KernelTask]], object] = lambda number, task, open: (
-            None
-        ),
+        note: Callable[
+            [int, KernelIdentity, list[KernelIdentity]], object
+        ] = lambda number, task, open: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Measure rounds until every kernel is within the goal, or rounds or seconds are spent.
 
         note: is called after each kernel of a round with the round's number and the kernels still
-        open. Kernels are looked at after every round from `FEWEST_FOR_WIDTH` on: what stops them is
-        the width of their intervals, which does not make these too narrow
-        (`statistics.stopping_rule`).
-        A kernel whose long calls need more than its share waits for the others (`measuring_order`),
+        open. Intervals are computed after every round from `FEWEST_FOR_WIDTH` on. A kernel ends by
+        the width of its intervals, which does not make these too narrow
+        (`statistics.alpha_spending`).
+        A kernel whose long calls need more than its share waits for the others (`kernel_order`),
         and one whose round would not end in time is not begun.
         """
         began, still_open = clock(), list(tasks)
         order = MeasuringOrder(tasks, goal.seconds)
         last = began
 
-        def seconds(task: KernelTask) -> float:
+        def seconds(task: KernelIdentity) -> float:
             return order.seconds_for(task, goal.seconds - (last - began))
 
         for number in range(goal.most):
@@ -126,12 +128,11 @@ class Ensemble:
                 return
             for group in order.groups(still_open):
                 with closing(self._round(group, number, seconds)) as measured:
-                    last = clock()
                     for task, this_round in measured:
-                        last, before = clock(), last
+                        last = clock()
                         if this_round.too_long and order.needs_more(task):
                             return  # the others need even more
-                        order.took(task, this_round.too_long or last - before)
+                        order.took(task, this_round.too_long or this_round.spent)
                         if not this_round.too_long:
                             self.store.add(task, this_round)
                         note(number, task, still_open)
@@ -141,18 +142,26 @@ class Ensemble:
                 still_open = [task for task in still_open if not self._is_settled(task, goal)]
 
     def _round(
-        self, tasks: Sequence[KernelTask], number: int, seconds: Callable[[KernelTask], float]
-    ) -> Generator[tuple[KernelTask, Round], None, None]:
-        """Measure a round of the kernels that lack one, of the releases that lack it."""
-        together: dict[tuple[str, ...], list[KernelTask]] = {}
+        self,
+        tasks: Sequence[KernelIdentity],
+        number: int,
+        seconds: Callable[[KernelIdentity], float],
+    ) -> Generator[tuple[KernelIdentity, Round], None, None]:
+        """Measure a round of the kernels that lack one, of the releases that lack it.
+
+        Another kernel is the first in each round: the first one that a process prepares also pays
+        for the start of its framework.
+        """
+        together: dict[tuple[str, ...], list[KernelIdentity]] = {}
         for task in tasks:
             if lacking := self.store.lacking(task, number):
                 together.setdefault(self._block(lacking), []).append(task)
         for names, members in together.items():
+            first = number % len(members)
             launches = {name: self.launches[name] for name in names}
-            yield from ensemble.run_round(
+            yield from ensemble_sweeps.run_round(
                 launches,
-                members,
+                [*members[first:], *members[:first]],
                 number,
                 self.anchor,
                 self.together,
@@ -167,7 +176,7 @@ class Ensemble:
         wanted |= {names[max(0, names.index(name) - 1)] for name in lacking}
         return tuple(name for name in names if name in wanted)
 
-    def _is_settled(self, task: KernelTask, goal: Goal) -> bool:
+    def _is_settled(self, task: KernelIdentity, goal: Goal) -> bool:
         """Whether a kernel needs no more rounds: it is within the goal, or cannot be measured."""
         rounds = self.store.of(task)
         if not any(each.sweeps for each in rounds):
@@ -178,7 +187,7 @@ class Ensemble:
 def compare(rounds: Sequence[Round], before: str, after: str, share: float = 1.0) -> Verdict:
     """Return the verdict on after / before from the rounds of an ensemble that have both.
 
-    `share` is that of the look, where there are several (see `statistics.stopping_rule`).
+    `share` is that of the look, where there are several (see `statistics.alpha_spending`).
     """
     return compare_levels([each.difference(before, after) for each in rounds], share)
 
@@ -187,8 +196,8 @@ def compare_in_one_state(
     rounds: Sequence[Round], before: str, after: str, share: float = 1.0
 ) -> Verdict:
     """Return the verdict of `compare` from the rounds of the most frequent state of the machine."""
-    round_states.derive(rounds)
-    return compare(round_states.select(rounds).rounds, before, after, share)
+    preferred_state.derive(rounds)
+    return compare(preferred_state.select(rounds).rounds, before, after, share)
 
 
 def half_width(verdict: Verdict) -> float:

@@ -1,6 +1,6 @@
 """Fastest machine for each kernel as of any day, as in the tables of DeepBench's README."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -54,7 +54,8 @@ def records(
         if key in wanted and point.precision in precisions and _counts(point) and not late:
             holder = f"{point.machine} {point.release.framework} {point.precision}"
             totals.setdefault(key, {}).setdefault(holder, {})[point.operation] = point
-    found = [_best(list(holders.values())) for holders in totals.values()]
+    complete = ([h for h in holders.values() if _first(h)] for holders in totals.values())
+    found = [_best(holders) for holders in complete if holders]
     return sorted(found, key=lambda r: (wanted[r.set, r.problem_id, r.ranks], r.ranks or 0))
 
 
@@ -93,12 +94,19 @@ def _counts(point: Point) -> bool:
     return point.operation in point.problem.totalled
 
 
+def _first(passes: Mapping[str, Point]) -> Point | None:
+    """Return the time of the operation whose rate is shown; None where it is missing."""
+    problem = next(iter(passes.values())).problem
+    return passes.get(problem.totalled[0])
+
+
 def _best(holders: Sequence[dict[str, Point]]) -> SpeedRecord:
     """Return the holder of the least total, among those that have most of the passes."""
-    most = max(len(passes) for passes in holders if "forward" in passes or "sum" in passes)
+    most = max(len(passes) for passes in holders)
     full = [passes for passes in holders if len(passes) == most]
     passes = min(full, key=lambda passes: sum(p.seconds for p in passes.values()))
-    first = passes.get("forward") or passes["sum"]
+    first = _first(passes)
+    assert first is not None  # `records` leaves out holders without it
     ranks = first.ranks or 1
     return SpeedRecord(
         set=first.set,

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.pooled_sets import pooled_point, same_kernel
 from deepbench_ops.analysis.process_noise import noise
-from deepbench_ops.analysis.settings_agreement import groups_that_agree
+from deepbench_ops.analysis.settings_and_state_agreement import groups_that_agree
 from deepbench_ops.analysis.shared_rounds import Shared, SharedStep, between, task_of
 
 DEVIATIONS = 3.0
@@ -55,7 +55,7 @@ class Contest:
 
 
 def contests(points: Iterable[Point], shared: Shared = NONE) -> list[Contest]:
-    """Return the kernels that two frameworks or more have under the same settings from outside.
+    """Return the kernels that two frameworks or more have under the same external settings.
 
     shared: rounds that have several frameworks; a lead rests on them where they have both.
 
@@ -95,29 +95,36 @@ def noises(points: Sequence[Point]) -> dict[tuple[str, str], float]:
 def _contest(
     found: Sequence[Point], sets: tuple[str, ...], noises: Noise, shared: Shared
 ) -> Contest:
-    ordered = _ordered(found, shared)
+    level = _levels(found, shared)
+    ordered = sorted(found, key=lambda point: level[id(point)])
+    step = _step(shared, *ordered[:2])
+    if step is not None and step.verdict.ratio < 1:  # the levels of more than two may say otherwise
+        ordered[:2] = ordered[1::-1]
+        step = _step(shared, *ordered[:2])
     first, second = ordered[:2]
-    step = _step(shared, first, second)
     if step is not None:
         verdict = step.verdict
         clear = verdict.kind == "slower" and verdict.ratio >= LEAST
         fastest = first.release.framework if clear else ""
         return Contest(tuple(ordered), verdict.ratio, fastest, sets, verdict.rounds)
-    ahead = second.seconds / first.seconds
+    ahead = level[id(second)] / level[id(first)]
     clear = stands_out(ahead, doubt(first, second, noises, NONE)[0])
     return Contest(tuple(ordered), ahead, first.release.framework if clear else "", sets)
 
 
-def _ordered(found: Sequence[Point], shared: Shared) -> list[Point]:
-    """Return points fastest first: by the rounds that they share, by their seconds where these do
-    not have all of them."""
-    by_seconds = sorted(found, key=lambda point: point.seconds)
-    steps = [_step(shared, by_seconds[0], point) for point in by_seconds[1:]]
-    ratios = [1.0, *(each.verdict.ratio for each in steps if each is not None)]
-    if len(ratios) < len(by_seconds):
-        return by_seconds
-    places = sorted(range(len(ratios)), key=ratios.__getitem__)
-    return [by_seconds[place] for place in places]
+def _levels(found: Sequence[Point], shared: Shared) -> dict[int, float]:
+    """Return the seconds by which points are ordered, by the identity of each point.
+
+    Those of a point that shares rounds with the one of the fewest seconds follow from their ratio
+    in these rounds.
+    """
+    least = min(found, key=lambda point: point.seconds)
+    levels = {id(point): point.seconds for point in found}
+    for point in found:
+        step = None if point is least else _step(shared, least, point)
+        if step is not None:
+            levels[id(point)] = least.seconds * step.verdict.ratio
+    return levels
 
 
 def _step(shared: Shared, before: Point, after: Point) -> SharedStep | None:

@@ -15,9 +15,9 @@ from deepbench_ops.asv_adapter import ensemble_filing
 from deepbench_ops.asv_adapter.ensemble_filing import Filed
 from deepbench_ops.asv_adapter.filing_target import FilingTarget
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure.kernel_round import Round
-from deepbench_ops.measure.kernel_task import KernelTask
-from deepbench_ops.measure.round_store import RoundStore
+from deepbench_ops.measure.ensemble_round import Round
+from deepbench_ops.measure.kernel_identity import KernelIdentity
+from deepbench_ops.measure.round_journal import RoundStore
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import atomic_write, ensemble_round_files
 
@@ -35,7 +35,7 @@ class Filing:
     store: RoundStore
     target: FilingTarget
     releases: Mapping[str, Release]
-    kernels: set[KernelTask] = field(default_factory=set)
+    kernels: set[KernelIdentity] = field(default_factory=set)
 
     def file(self) -> None:
         """File the rounds of the journal, with the results of their kernels.
@@ -66,7 +66,7 @@ class Filing:
         assert self.store.filed is not None
         return ensemble_round_files.name_of(self.store.filed) == ensemble_round_files.SEVERAL
 
-    def _points(self, task: KernelTask) -> Iterator[Filed]:
+    def _points(self, task: KernelIdentity) -> Iterator[Filed]:
         """Yield the points of a kernel that its rounds are enough for, and its skips."""
         rounds = self.store.of(task)
         found = ensemble_values.release_times(rounds)
@@ -82,7 +82,7 @@ class Filing:
                 yield Filed(task, self.releases[name], started, skipped=text)
 
     def _point(
-        self, task: KernelTask, release: Release, found: ReleaseTimes, value: ReleaseTime
+        self, task: KernelIdentity, release: Release, found: ReleaseTimes, value: ReleaseTime
     ) -> Filed:
         own = [each for each in found.rounds if release.name in each.names]
         last = own[-1]

@@ -37,7 +37,7 @@ class Switch:
             f" (before, {self.before.name}: {self.was})"
         )
 
-    def as_json(self) -> dict[str, object]:
+    def as_data(self) -> dict[str, object]:
         """Return it by names."""
         return {
             "machine": self.machine,

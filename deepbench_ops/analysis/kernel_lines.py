@@ -10,12 +10,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
+from typing import Any
 
 from deepbench_ops.analysis.change_detection import Change, detect_changes
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.process_noise import noise
-from deepbench_ops.analysis.settings_agreement import groups_that_agree
-from deepbench_ops.analysis.shared_rounds import APART, SharedStep
+from deepbench_ops.analysis.settings_and_state_agreement import groups_that_agree
+from deepbench_ops.analysis.shared_rounds import SEPARATE_PROCESSES, SharedStep
 from deepbench_ops.measure.machine_states import INCOMPARABLE
 from deepbench_ops.releases.release_table import Release
 
@@ -43,16 +44,21 @@ class Line:
         return tuple(point for point in self.points if not point.unsteady)
 
     @property
+    def columns(self) -> Any:
+        """Columns of the points: in each field of a point a tuple of those of all points."""
+        return Point._make(zip(*self.points, strict=True))
+
+    @property
     def levels(self) -> list[float]:
         """The seconds of every process, release by release."""
         return [seconds for point in self.steady for seconds in _levels(point)]
 
-    @property
+    @cached_property
     def measured(self) -> bool:
         """Whether its points are of releases, not of publications."""
         return self.points[0].release.measurable
 
-    @property
+    @cached_property
     def state(self) -> str:
         """The state of the machine that its points share; "" where that is not known."""
         return next((point.state for point in self.points if point.state), "")
@@ -62,10 +68,12 @@ class Line:
         """Whether changes can be found on it: it is long enough, or has shared rounds."""
         return self.long_enough or bool(self.shared)
 
-    @property
+    @cached_property
     def long_enough(self) -> bool:
-        """Whether changes along it differ from noise for sure, in one state of the machine."""
-        return len(self.levels) >= FEWEST_PROCESSES and self.state not in INCOMPARABLE
+        """Whether changes along it differ from noise for sure, between releases that were measured
+        in one state of the machine."""
+        enough = len(self.steady) > 1 and len(self.levels) >= FEWEST_PROCESSES
+        return enough and self.state not in INCOMPARABLE
 
     @cached_property
     def noise(self) -> float:
@@ -79,7 +87,7 @@ class Line:
 
         Where releases share rounds, these decide; elsewhere the detector along the series does.
         """
-        found = self._detected() if self.long_enough else {}
+        found = self._at_releases() if self.long_enough else {}
         for place, step in self.shared:
             found.pop(place, None)
             verdict = step.verdict
@@ -88,16 +96,28 @@ class Line:
                 found[place] = Change(place + 1, *interval, 1 - verdict.probability)
         return [self.shift(found[place]) for place in sorted(found)]
 
+    def compute(self) -> None:
+        """Compute the noise, and the changes where they can be found, for later questions."""
+        _ = self.noise
+        if self.measured and self.judgeable:
+            _ = self.changes
+
     def shift(self, change: Change) -> "Shift":
         """Return a change whose index is that of the first release after it, with its points."""
         before, after = self.steady[change.index - 1 : change.index + 1]
         return Shift(before, after, change, self.noise, dict(self.shared).get(change.index - 1))
 
-    def _detected(self) -> dict[int, Change]:
+    @cached_property
+    def detected(self) -> list[Change]:
+        """The changes that the detector finds along the levels (`detection_processes` computes
+        those of many lines)."""
+        return detect_changes(self.levels)
+
+    def _at_releases(self) -> dict[int, Change]:
         """Return the changes along the series, by the place of the release before them."""
         ends = list(accumulate(len(_levels(point)) for point in self.steady))
         found: dict[int, Change] = {}
-        for change in detect_changes(self.levels):
+        for change in self.detected:
             # A process inside a release is moved to the release's nearer end.
             place = min(range(len(ends) - 1), key=lambda i: abs(ends[i] - change.index))
             kept = found.get(place)
@@ -133,13 +153,13 @@ class Shift:
     @property
     def origin(self) -> str:
         """Way it was found: "10 shared rounds" or "separate processes"."""
-        return APART if self.shared is None else self.shared.origin
+        return SEPARATE_PROCESSES if self.shared is None else self.shared.origin
 
 
 def lines(points: Iterable[Point], order: Sequence[Release], fewest: int = 2) -> list[Line]:
     """Return the lines that points make; `order` is the release table, oldest first.
 
-    Points whose settings from outside or states do not agree are of different lines.
+    Points whose external settings or states do not agree are of different lines.
     Points of other releases are left out, as are lines of fewer releases than `fewest`.
     """
     place = {release.hash: number for number, release in enumerate(order)}

@@ -5,10 +5,13 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from deepbench_ops.analysis import shared_rounds
 from deepbench_ops.analysis.kernel_lines import Line
+from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.pooled_sets import same_kernel
-from deepbench_ops.analysis.shared_rounds import Shared, SharedStep, between, task_of
+from deepbench_ops.analysis.shared_rounds import Shared, SharedStep, task_of
 from deepbench_ops.analysis.verdict import corrected
+from deepbench_ops.measure.ensemble_round import Round
 
 
 def joined(lines: Sequence[Line], rounds: Shared) -> list[Line]:
@@ -16,14 +19,16 @@ def joined(lines: Sequence[Line], rounds: Shared) -> list[Line]:
 
     Lines that repeat each other count as one (see `distinct`).
     """
-    found: dict[tuple[Hashable, int], SharedStep] = {}
-    for line in distinct(lines):
+    if not rounds:
+        return list(lines)
+    asked: dict[tuple[Hashable, int], tuple[Sequence[Round], Point, Point]] = {}
+    for own, line in _first_of_each(lines).items():
         mine = rounds.get(task_of(line.points[0]), ()) if line.measured else ()
         if mine and line.points[0].ranks is None:
             for number, (before, after) in enumerate(pairwise(line.steady)):
-                step = between(mine, before, after)
-                if step is not None:
-                    found[_identity(line), number] = step
+                asked[own, number] = mine, before, after
+    judged = zip(asked, shared_rounds.steps(asked.values()), strict=True)
+    found = {key: step for key, step in judged if step is not None}
     verdicts = corrected([step.verdict for step in found.values()])
     steps: dict[Hashable, dict[int, SharedStep]] = defaultdict(dict)
     for ((line_of, number), step), verdict in zip(found.items(), verdicts, strict=True):
@@ -42,12 +47,17 @@ def distinct(lines: Iterable[Line]) -> list[Line]:
     A history files the rounds of a kernel in every set that lists it: the line of its first set
     stands for all. Sets that were measured by processes of their own stay apart.
     """
+    return list(_first_of_each(lines).values())
+
+
+def _first_of_each(lines: Iterable[Line]) -> dict[Hashable, Line]:
+    """Return the line of the first set by the identity of each line."""
     found: dict[Hashable, Line] = {}
     for line in lines:
         own = _identity(line)
         if own not in found or line.points[0].set < found[own].points[0].set:
             found[own] = line
-    return list(found.values())
+    return found
 
 
 def _identity(line: Line) -> Hashable:

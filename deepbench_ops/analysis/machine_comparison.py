@@ -9,13 +9,13 @@ from scipy.special import stdtrit
 
 from deepbench_ops.analysis.points import KernelKey, Point
 from deepbench_ops.analysis.pooled_sets import pooled
-from deepbench_ops.analysis.settings_agreement import agree, notes
+from deepbench_ops.analysis.roofline import peak
+from deepbench_ops.analysis.settings_and_state_agreement import agree, notes
 from deepbench_ops.errors import DeepbenchError, NoAnswer
 from deepbench_ops.machine.machine_profile import Profile
-from deepbench_ops.problems.precision import multiplied
 from deepbench_ops.problems.suggestions import unknown
 
-CONFIDENCE = 0.95
+RATIO_CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,8 @@ class Contender:
 
     def of_peak(self, point: Point) -> float | None:
         """The share of the machine's peak at that precision, None where no peak is known."""
-        if self.profile is None or not point.flops:
-            return None
-        figure = self.profile.peaks.get(point.device, {}).get(multiplied(point.precision))
-        return point.rate / figure.value if figure is not None and figure.value else None
+        figure = peak(self.profile, point)
+        return point.rate / figure.value if figure and figure.value and point.flops else None
 
 
 @dataclass(frozen=True)
@@ -80,6 +78,7 @@ def contender(
     kernel, and a machine alone stands for its only framework. `device` counts where a machine has
     several. Raises DeepbenchError for a release that the machine does not have, and where it has
     several frameworks or devices and none is named.
+    Raises NoAnswer where the machine has no result under the usual conditions.
     """
     machine, _, release = spec.partition("@")
     points = [point for point in points if point.usual_run]
@@ -155,7 +154,7 @@ def changes(first: Contender, other: Contender) -> list[KernelComparison]:
 
 
 def remarks(first: Contender, other: Contender) -> list[str]:
-    """Return remarks on settings from outside, a line each: kernels that are left out since their
+    """Return remarks on external settings, a line each: kernels that are left out since their
     settings do not agree, and the number of times whose settings were not recorded."""
     shared = _shared(first, other)
     apart = [change for change in shared if not agree(change.first, change.other)]
@@ -185,7 +184,7 @@ def _mean(ratios: Sequence[float]) -> tuple[float, float, float]:
     if len(logs) < 2:
         return math.exp(mean), math.nan, math.nan
     error = float(logs.std(ddof=1)) / math.sqrt(len(logs))
-    reach = float(stdtrit(len(logs) - 1, (1 + CONFIDENCE) / 2)) * error
+    reach = float(stdtrit(len(logs) - 1, (1 + RATIO_CONFIDENCE) / 2)) * error
     return math.exp(mean), math.exp(mean - reach), math.exp(mean + reach)
 
 

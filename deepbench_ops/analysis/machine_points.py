@@ -1,10 +1,14 @@
-"""The points of a machine, read the fastest way: from the store where it is up to date."""
+"""The points of a machine, which all commands and pages that read results take from here: by DuckDB
+from the store where it is up to date, else from the results."""
 
+from collections import Counter
 from pathlib import Path
 
-from deepbench_ops import project
+from deepbench_ops import damaged_input, project
 from deepbench_ops.analysis import points
+from deepbench_ops.analysis.point_filter import EVERYTHING, Only, chosen
 from deepbench_ops.analysis.points import Point
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases.release_table import Release
 
 
@@ -14,13 +18,41 @@ def load(
     releases: dict[str, Release],
     rounds: bool = False,
     samples: bool = False,
+    strange: Counter[str] | None = None,
+    only: Only = EVERYTHING,
 ) -> list[Point]:
-    """Return what `points.load` returns, from the store next to the results where it is of these
-    results. Raises as that does."""
-    if (project.store(results) / "times" / f"{machine}.parquet").exists():
-        from deepbench_ops.analysis.parquet_store import Store  # pyarrow takes a while to load
+    """Return the points of a machine that `only` chooses, from the store next to the results or
+    from these.
 
-        found = Store.next_to(results).load(machine, releases, rounds, samples)
-        if found is not None:
-            return found
-    return points.load(results, machine, releases, rounds, None, samples)
+    A store that cannot be used is reported. The other arguments, and the errors, are those of
+    `points.load`.
+    """
+    store = project.store(results)
+    if (store / "times").exists() and machine in points.machines(results):
+        try:
+            return _stored(results, machine, releases, rounds, samples, strange, only)
+        except DeepbenchError as reason:
+            line = f"{reason}, and {results} is read instead: deepbench store build makes it again"
+        except ModuleNotFoundError as missing:
+            if missing.name not in ("duckdb", "pyarrow"):
+                raise
+            line = (
+                f"{store} cannot be read without {missing.name}, and {results} is read instead: pip"
+                " install 'asv_bench_deepbench[store]' installs it"
+            )
+        damaged_input.report(line, damaged=False)
+    return chosen(points.load(results, machine, releases, rounds, strange, samples), only)
+
+
+def _stored(
+    results: Path,
+    machine: str,
+    releases: dict[str, Release],
+    rounds: bool,
+    samples: bool,
+    strange: Counter[str] | None,
+    only: Only,
+) -> list[Point]:
+    from deepbench_ops.analysis.parquet_store import Store  # pyarrow takes a while to load
+
+    return Store.next_to(results).load(machine, releases, rounds, samples, strange, only)

@@ -96,8 +96,10 @@ def _sources(points: Sequence[Point]) -> tuple[Source, ...]:
 
 
 def selections(points: Sequence[Point]) -> tuple[str, ...]:
-    """Return what `deepbench select` takes to pick these points, of one family: the headline, or
-    one batch of each model, where they hold nothing else; every problem of their sets elsewhere."""
+    """Return the arguments with which `deepbench select` picks these points, of one family.
+
+    The headline, or one batch of each model, where these hold all points; else their sets.
+    """
     family = f"--family {points[0].family}"
     wanted = {(point.set, point.problem_id, point.ranks) for point in points}
     if wanted <= _members("headline"):

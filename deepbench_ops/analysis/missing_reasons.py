@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 
 from deepbench_ops.analysis.nearest_model_run import MIXED, NearestRun, PublishedConditions
 from deepbench_ops.backends.families.model import memory_needed
-from deepbench_ops.conditions import EXECUTION, LAYOUT
 from deepbench_ops.machine.machine_profile import Profile
-from deepbench_ops.measure.kernel_run import CALL_LIMIT_SECONDS
-from deepbench_ops.models import twin_steps
+from deepbench_ops.measure.kernel_measurement import CALL_LIMIT_SECONDS
+from deepbench_ops.models import recorded_training_steps
 from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.selections import CLASSES
+from deepbench_ops.run_conditions import EXECUTION, LAYOUT
 
 COMPILED = "compiled"
 """The execution that an int8 network is asked for in: there is none that is eager."""
@@ -70,7 +70,7 @@ def missing_reasons(
         return [*found, "its table states no batch"]
     if run is not None and not _unlike(wanted, run):
         return found
-    written = wanted.framework != "mindspore" or wanted.network in twin_steps.names()
+    written = wanted.framework != "mindspore" or wanted.network in recorded_training_steps.names()
     if not written:
         found.append(f"{wanted.network} is not written in MindSpore, torch runs it here")
     precision = _precision(wanted)

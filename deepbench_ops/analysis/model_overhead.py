@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.analysis.settings_agreement import agree
+from deepbench_ops.analysis.settings_and_state_agreement import agree
 from deepbench_ops.problems.problem import OPERATIONS_SUFFIX, computed
 
 
@@ -37,7 +37,7 @@ class Overhead:
 def overheads(points: Iterable[Point]) -> list[Overhead]:
     """Return an overhead for each whole that was measured apart as well, in the points' order.
 
-    Unsteady points are left out, and pairs under settings from outside that do not agree.
+    Unsteady points are left out, and pairs under external settings that do not agree.
     """
     found = [point for point in points if not point.unsteady]
     apart = {_step(point): point for point in found if point.operation.endswith(OPERATIONS_SUFFIX)}
@@ -49,7 +49,7 @@ def overheads(points: Iterable[Point]) -> list[Overhead]:
 
 
 def _step(point: Point) -> tuple[object, ...]:
-    """Return what a whole and its operations have in common."""
+    """Return the conditions that a whole and its operations share."""
     return (
         point.machine,
         point.release,

@@ -6,7 +6,7 @@ from deepbench_ops.analysis.missing_reasons import Resources, missing_reasons, s
 from deepbench_ops.analysis.nearest_model_run import NearestRun, PublishedConditions, nearest
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.published_model_figures import LAYOUTS, PublishedFigure
-from deepbench_ops.conditions import LAYOUT
+from deepbench_ops.run_conditions import LAYOUT
 
 PER_SECOND = "/sec"
 FRAMEWORKS = {"PyTorch": "torch", "MindSpore": "mindspore"}

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.conditions import EXECUTION, LAYOUT
 from deepbench_ops.problems.model import Model
+from deepbench_ops.run_conditions import EXECUTION, LAYOUT
 
 MIXED = ("bfloat16", "float16")
 """Precisions that a training step calls mixed: products in 16 bits, weights in 32."""

@@ -1,13 +1,14 @@
 """All points as Parquet files, made from results/ and made again from it at any time.
 
 A folder for each table of `parquet_columns`, with a file for each machine in it: `times/`,
-`samples/` and `counts/`. The results stay the truth: `checksums/` holds what the files of a machine
-were made from and their checksums, and they are read only where both are still the same.
+`samples/` and `counts/`. The results stay the truth: `checksums/` holds the digest of a machine's
+inputs and the checksums of its files, and they are read only where both are still the same.
 """
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,23 +16,22 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from deepbench_ops import damaged_input, project
-from deepbench_ops.analysis import parquet_columns, points
+from deepbench_ops.analysis import parquet_columns, parquet_rows, points
+from deepbench_ops.analysis.point_filter import EVERYTHING, Only
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.garbage_collector_pause import no_collector
 from deepbench_ops.releases import table_location
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import atomic_write, input_digest, json_cache, locks
 
-TABLES = {
-    "times": parquet_columns.times,
-    "samples": parquet_columns.samples,
-    "counts": parquet_columns.counts,
-}
+TABLES = ("times", "samples", "counts")
 ROWS = 65_536
 """Rows that a reader skips or reads together."""
 
-DAMAGE = b"deepbench damage"
-"""Name of a file's metadata: what was reported about its inputs."""
+DAMAGE, STRANGE = b"deepbench damage", b"deepbench left out"
+"""Names in a file's metadata: the reports about its inputs, and how many results are left out for
+each reason."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ class Store:
         """The machines in the store, whatever they were made from."""
         return sorted(path.stem for path in (self.folder / "times").glob("*.parquet"))
 
-    def files(self, table: str) -> list[Path]:
-        """Return the files of a table, by machine."""
-        return [self._path(table, machine) for machine in self.machines]
+    def files(self, table: str, machines: Iterable[str]) -> list[Path]:
+        """Return the files of a table for these machines."""
+        return [self._path(table, machine) for machine in machines]
 
     def build(self, again: bool = False) -> Iterator[Part]:
         """Make the files of each machine whose results have changed, of all where `again`.
@@ -99,17 +99,38 @@ class Store:
         releases: Mapping[str, Release],
         rounds: bool = False,
         samples: bool = False,
-    ) -> list[Point] | None:
-        """Return what `points.load` returns, None where the files are not of today's results."""
-        if not self._is_fresh(machine, releases):
-            return None
+        strange: Counter[str] | None = None,
+        only: Only = EVERYTHING,
+    ) -> list[Point]:
+        """Return the points of a machine that `only` chooses, as `points.load` does.
+
+        releases: by hash, all of the table or some. Raises DeepbenchError where the files are
+        missing, damaged or of other results than now.
+        """
+        self._demand_fresh(machine)
         left_out = () if rounds else parquet_columns.DETAILS
         columns = [name for name in parquet_columns.TIMES.names if name not in left_out]
-        rows = parquet.read_table(self._path("times", machine), columns=columns)
-        seconds = parquet.read_table(self._path("samples", machine)) if samples else None
-        for line, damaged in json.loads(rows.schema.metadata[DAMAGE]):
-            damaged_input.report(line, damaged)
-        return parquet_columns.points(rows, releases, seconds)
+        times = self._path("times", machine)
+        rows = parquet_rows.read(times, columns, only)
+        own = self._path("samples", machine)
+        seconds = parquet_rows.read_samples(own, times, only) if samples else None
+        about = parquet.read_schema(times).metadata
+        if strange is None:
+            for line, damaged in json.loads(about[DAMAGE]):
+                damaged_input.report(line, damaged)
+            points.report_strange(machine, json.loads(about[STRANGE]))
+        else:
+            strange.update(json.loads(about[STRANGE]))
+        with no_collector():  # as in `points.load`
+            return parquet_columns.points(rows, releases, seconds)
+
+    def _demand_fresh(self, machine: str) -> None:
+        """Raise DeepbenchError where a machine's files are out of date."""
+        made_from, files = self._made_from(machine), self._paths(machine)
+        if made_from is None and any(path.exists() for path in files.values()):
+            raise DeepbenchError(f"{self.folder}: the files of {machine} are damaged")
+        if made_from != self._digest(machine, self._releases()):
+            raise DeepbenchError(f"{self.folder} is out of date")
 
     def _releases(self) -> dict[str, Release]:
         return {each.hash: each for each in table_location.load(self.results)}
@@ -128,22 +149,26 @@ class Store:
         digest = self._digest(machine, releases)
         if not again and self._is_fresh(machine, releases):
             return Part(machine, _rows(self._path("times", machine)), made=False)
-        with damaged_input.recorded() as damage:
-            found = points.load(self.results, machine, releases, rounds=True, samples=True)
-        reported = {DAMAGE: json.dumps(damage).encode()}
+        strange: Counter[str] = Counter()
+        with damaged_input.recorded() as damage, no_collector():  # as in `points.load`
+            found = parquet_columns.tables(
+                points.of_each_result(self.results, machine, releases, strange, True, True)
+            )
+        points.report_strange(machine, strange)
+        about = {DAMAGE: json.dumps(damage).encode(), STRANGE: json.dumps(strange).encode()}
         with atomic_write.together() as ready:
             written = {name: ready(path) for name, path in self._paths(machine).items()}
-            for name, table in TABLES.items():
-                rows = table(found).replace_schema_metadata(reported)
+            for name, table in found.items():
+                rows = table.replace_schema_metadata(about)
                 parquet.write_table(rows, written[name], compression="zstd", row_group_size=ROWS)
             json_cache.write(ready(self._about(machine)), [digest, _checksums(written)])
-        return Part(machine, len(found), made=True)
+        return Part(machine, found["times"].num_rows, made=True)
 
     def _is_fresh(self, machine: str, releases: Mapping[str, Release]) -> bool:
         return self._made_from(machine) == self._digest(machine, releases)
 
     def _made_from(self, machine: str) -> str | None:
-        """Return the digest of what a machine's files were made from; None where any is damaged."""
+        """Return the digest of the inputs of a machine's files; None where any is damaged."""
         match json_cache.read(self._about(machine)):
             case [str(digest), dict(checksums)]:
                 return digest if checksums == _checksums(self._paths(machine)) else None

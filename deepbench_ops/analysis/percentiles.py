@@ -1,6 +1,6 @@
 """Percentiles of the seconds of a run's batches, by nearest rank, if there are enough batches.
 
-The 99th percentile of fewer than 100 batches is the longest of them, which is one batch's chance.
+The 99th percentile of fewer than 100 batches would be the longest one: a single batch, by chance.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,10 @@ def nearest_rank(ordered: Sequence[float], percent: int) -> float:
 
 
 def fewest_batches(percent: int) -> int:
-    """Return of how many values on the percentile is not the largest: 10 for 90, 100 for 99."""
+    """Return the least number of values for a percentile: 10 for the 90th, 100 for the 99th.
+
+    With fewer it would be the largest value.
+    """
     return -(-100 // (100 - percent))
 
 
@@ -38,9 +41,9 @@ def too_few_reasons(batches: int) -> dict[str, str]:
 
 
 def with_reasons(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a run without percentiles that its batches are too few for, and why, by name.
+    """Return a run without the percentiles for which it has too few batches, and the reasons.
 
-    Records of before this rule hold the longest of few batches.
+    Older records have such percentiles: the longest of few batches. The reasons are by name.
     """
     reasons = too_few_reasons(run.get("batches", 0))
     kept = {name: None if why else run.get(name) for name, why in reasons.items()}

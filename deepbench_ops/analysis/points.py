@@ -5,7 +5,7 @@ the problem's FLOPs and bytes.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import cache
 from itertools import chain
@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from deepbench_ops import damaged_input
-from deepbench_ops.analysis import published_slips
+from deepbench_ops.analysis import wrong_published_times
 from deepbench_ops.asv_adapter import private_result_fields, result_files
 from deepbench_ops.asv_adapter.private_result_fields import Results
-from deepbench_ops.conditions import CONDITIONS, DEVICE, VALUE
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.garbage_collector_pause import no_collector
 from deepbench_ops.machine.steadiness import SteadinessJudge
-from deepbench_ops.measure import outside_settings
+from deepbench_ops.measure import library_variables
 from deepbench_ops.measure.fingerprint import SETTINGS
-from deepbench_ops.measure.outside_settings import Settings
+from deepbench_ops.measure.library_variables import Settings
 from deepbench_ops.problems.benchmark_names import BENCHMARK, FOREIGN, SET_OF_CLASS, why_not
 from deepbench_ops.problems.precision import TABLE, stored
 from deepbench_ops.problems.problem import Problem, compared
@@ -29,8 +29,9 @@ from deepbench_ops.problems.problem_ids import problem_of
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.statistics.sample_interval import FEWEST_SAMPLES, log_interval
-from deepbench_ops.storage import measurement_files
+from deepbench_ops.run_conditions import CONDITIONS, DEVICE, VALUE
+from deepbench_ops.statistics.median_interval import FEWEST_SAMPLES, log_interval
+from deepbench_ops.storage import conflict_files, measurement_files
 from deepbench_ops.storage.measurement_files import Record
 from deepbench_ops.storage.result_key import ResultKey, unquoted
 
@@ -42,6 +43,9 @@ torch, and `Point.state`."""
 
 WIDEST = 2.0
 """An interval that reaches beyond so many times the time, or below that part of it, is none."""
+
+STAND_IN = "commit"
+"""The framework of a release that the table does not have; its version is the commit's start."""
 
 TOO_FEW = "too few samples"
 TOO_FAR = "samples too far apart"
@@ -109,7 +113,7 @@ class Point(NamedTuple):
     """The notes of its newest process on how the kernel runs, by name: route, primitive, layout
     ...; loaded with the rounds."""
     settings: Settings | None = None
-    """Environment variables from outside that steer libraries; None where that is not known."""
+    """External environment variables that steer libraries; None where that is not known."""
     unsteady: str = ""
     """Why it is not to be trusted, in a few words; "" where it is steady (see
     `machine.steadiness`)."""
@@ -121,6 +125,9 @@ class Point(NamedTuple):
     ensemble: "Origin | None" = None
     """The ensemble in which it was measured together with other releases; None where it was
     measured on its own."""
+    conflict: tuple[float, ...] = ()
+    """Seconds of all versions of it that were sent and differ, its own included, while no one has
+    chosen; () where there is no conflict."""
 
     @property
     def problem(self) -> Problem:
@@ -167,7 +174,7 @@ class Point(NamedTuple):
 
     @property
     def description(self) -> str:
-        """Its kernel: "gemm training forward m1760_n128_k1760_NN, float32", and what is unusual."""
+        """Its kernel: "gemm training forward m1760_n128_k1760_NN, float32", and odd conditions."""
         ranks = f", {self.ranks} ranks" if self.ranks else ""
         kernel = f"{self.family} {self.set} {self.operation} {self.problem_id}{ranks}"
         return ", ".join([kernel, self.precision, *self.unusual.values()])
@@ -179,7 +186,7 @@ class Point(NamedTuple):
 
     @property
     def unusual(self) -> dict[str, str]:
-        """Conditions that are not the usual ones, and settings from outside where there are any.
+        """Conditions that are not the usual ones, and external settings where there are any.
 
         A dictionary of several points, not to be changed.
         """
@@ -187,8 +194,8 @@ class Point(NamedTuple):
 
     @property
     def usual(self) -> bool:
-        """Whether all conditions but the device are the usual ones, without settings from
-        outside."""
+        """Whether all conditions but the device are the usual ones, without external
+        settings."""
         return self.usual_run and not self.settings
 
     @property
@@ -223,7 +230,7 @@ class Point(NamedTuple):
 
     @property
     def rate(self) -> float:
-        """FLOP/s, bytes/s of what has no FLOPs, from the problem's own counts."""
+        """FLOP/s, bytes/s where it has no FLOPs, from the problem's own counts."""
         return (self.flops or self.bytes) / self.seconds
 
     @property
@@ -241,10 +248,11 @@ def _unusual(conditions: tuple[str, ...], settings: Settings | None) -> dict[str
         for condition, value in zip(CONDITIONS, conditions, strict=True)
         if value != condition.usual
     }
-    return {**found, SETTINGS: outside_settings.text(settings)} if settings else found
+    return {**found, SETTINGS: library_variables.text(settings)} if settings else found
 
 
 _problem = cache(problem_of)
+_unquoted = cache(unquoted)
 
 
 @cache
@@ -267,43 +275,69 @@ def load(
 ) -> list[Point]:
     """Return all points of a machine, by day; `releases` is the release table by hash.
 
-    Published times that are slips are left out. Unsteady points are included, with their reason.
+    Published times that are wrong are left out. Unsteady points are included, with their reason.
     `rounds` asks for their rounds and notes too, `samples` for their samples. `strange` counts the
     results that are left out because they are no kernel of this suite. Damaged files and
     values that cannot be right are left out and reported, unless there is a `strange`: its owner
     names them.
     Raises DeepbenchError for a machine that has no results, or a file of samples that is broken.
     """
+    counted: Counter[str] = Counter() if strange is None else strange
     report = damaged_input.report if strange is None else no_report
-    strange = Counter() if strange is None else strange
+    parts = of_each_result(results, machine, releases, counted, rounds, samples, report)
+    with no_collector():  # a third of the time of loading, and none of the objects is garbage
+        found = sorted(chain.from_iterable(parts), key=lambda point: point.release.date)
+    if strange is None:
+        report_strange(machine, counted)
+    return found
+
+
+def of_each_result(
+    results: Path,
+    machine: str,
+    releases: dict[str, Release],
+    strange: Counter[str],
+    rounds: bool = False,
+    samples: bool = False,
+    report: Callable[[str], None] = damaged_input.report,
+) -> Iterator[list[Point]]:
+    """Yield the points that `load` returns, result file by result file. Raises as that does.
+
+    strange: counts the results that are left out because they are no kernel of this suite. report:
+    takes a line about each damaged file.
+    """
     if machine not in machines(results):
         raise unknown("machine", machine, machines(results))
-    with no_collector():  # a third of the time of loading, and none of the objects is garbage
-        slips = published_slips.of_machine(results / machine)
-        judge = SteadinessJudge.of(results / machine, report)
-        found = [
-            point
-            for result in result_files.of_machine(results / machine, report)
-            for point in _points(
-                result,
-                machine,
-                releases,
-                judge,
-                rounds,
-                samples,
-                slips.get(private_result_fields.path_of(result).name, set()),
-                strange,
-            )
-        ]
-    if report is damaged_input.report:
-        for reason, count in strange.items():
-            line = f"{machine}: {count} times are left out: {reason}"
-            damaged_input.report(line, damaged=not reason.endswith(FOREIGN))
-    return sorted(found, key=lambda point: point.release.date)
+    wrong_times = wrong_published_times.of_machine(results / machine)
+    judge = SteadinessJudge.of(results / machine, report)
+    for result in result_files.of_machine(results / machine, report):
+        path = results / private_result_fields.path_of(result)
+        conflicts = _conflicts(path, report)
+        own = wrong_times.get(path.name, set())
+        yield list(
+            _points(result, machine, releases, judge, rounds, samples, own, conflicts, strange)
+        )
+
+
+def report_strange(machine: str, strange: Mapping[str, int]) -> None:
+    """Report the results of a machine that are left out, counted by the reason."""
+    for reason, count in strange.items():
+        line = f"{machine}: {count} times are left out: {reason}"
+        damaged_input.report(line, damaged=not reason.endswith(FOREIGN))
 
 
 def no_report(_: str) -> None:
     """Report nothing."""
+
+
+def _conflicts(path: Path, report: Callable[[str], None]) -> Mapping[ResultKey, tuple[float, ...]]:
+    """Return the seconds of a result file's points with open conflicts; a damaged file of conflicts
+    is reported."""
+    try:
+        return conflict_files.open_seconds(conflict_files.file_of(path))
+    except DeepbenchError as wrong:
+        report(str(wrong))
+        return {}
 
 
 def _points(
@@ -313,7 +347,8 @@ def _points(
     judge: SteadinessJudge,
     rounds: bool,
     samples: bool,
-    slips: Collection[ResultKey],
+    wrong_times: Collection[ResultKey],
+    conflicts: Mapping[ResultKey, tuple[float, ...]],
     strange: Counter[str],
 ) -> Iterator[Point]:
     release = releases.get(result.commit_hash) or _unlisted(result)
@@ -326,9 +361,9 @@ def _points(
     )
     file = judge.file(private_result_fields.path_of(result))
     for name, key, value, stat, several in private_result_fields.each(result):
-        if (name, key) in slips:
+        if (name, key) in wrong_times:
             continue
-        plain = unquoted(name, key)[1]
+        plain = _unquoted(name, key)[1]
         reason = why_not(name, plain) or odd
         if reason:
             strange[reason] += 1
@@ -363,6 +398,7 @@ def _points(
             unsteady=judge.reason(records, (name, plain), value, conditions[DEVICE.name]),
             sample_seconds=tuple(several or ()) if samples else (),
             ensemble=origin,
+            conflict=conflicts.get((name, plain), ()),
         )
 
 
@@ -383,4 +419,4 @@ def _named(benchmark: str) -> tuple[str, str, str]:
 def _unlisted(result: Results) -> Release:
     """Return a stand-in for a commit that the release table does not have."""
     day: date = datetime.fromtimestamp(result.date / 1000, UTC).date()
-    return Release("commit", result.commit_hash[:8], day)
+    return Release(STAND_IN, result.commit_hash[:8], day)

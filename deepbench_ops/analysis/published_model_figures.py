@@ -30,7 +30,7 @@ LAYOUTS = {"NHWC": "channels_last"}
 
 PRECISIONS = {"mixed": "float16"}
 """MindSpore's documentation describes its mixed precision as 16-bit products with weights in
-32 bits, which is what a training step in float16 is here."""
+32 bits; a training step in float16 is the same here."""
 
 SPLIT = "tables split over host and devices"
 """The condition of figures that were run otherwise than their problem's id tells."""
@@ -43,10 +43,10 @@ class PublishedFigure:
     printed: the network as the table spells it. day: of publication, and its basis in words.
     devices: accelerators, 0 where a processor computes. batch: per device; None where it is not
     published. precision: "mixed" where the table says so, "" where it says nothing. seconds: of one
-    step or batch, where the figure has them. conditions: what else was run how, the build and the
+    step or batch, where the figure has them. conditions: further ones, such as the build and the
     processors of QingCloud's. efficiency: the rate of a device over that of one alone; MindSpore
-    prints it as speedup. platform, cores: what the accelerators sit in, and its CPU cores.
-    latency_ms: as printed. loss, accuracy: what the training came to, the latter in percent. note:
+    prints it as speedup. platform, cores: the host of the accelerators, and its CPU cores.
+    latency_ms: as printed. loss, accuracy: at the end of the training, the latter in percent. note:
     why it is of this network.
     """
 
@@ -137,7 +137,7 @@ def _figure(where: str, line: dict[str, str]) -> PublishedFigure:
             f"{where}: day is {line['day']!r}: write when the figure was published, as YYYY-MM-DD"
         ) from None
     if not line["basis"]:
-        raise DeepbenchError(f"{where}: {day} has no basis: write what tells the day")
+        raise DeepbenchError(f"{where}: {day} has no basis: write the source of the day")
     known: dict[str, object] = {
         "day": day,
         "devices": int(line["devices"] or 1),

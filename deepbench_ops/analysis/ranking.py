@@ -23,7 +23,7 @@ class Rank:
     """A machine in a ranking.
 
     rate: FLOP/s, of an all-reduce bytes/s, as the geometric mean over the shared kernels.
-    roof: the same of what arithmetic and memory allow, None where no kernel has one.
+    roof: the same of the roofs of these kernels, None where no kernel has one.
     frameworks: those that were fastest on a kernel, the most frequent first.
     day: of the newest release among them. kernels and through: see `shared_kernels.SharedMean`.
     """

@@ -10,8 +10,8 @@ which a peak was measured.
 from functools import cache
 
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.machine.machine_profile import Profile
-from deepbench_ops.problems.precision import TABLE, multiplied, stored
+from deepbench_ops.machine.machine_profile import Figure, Profile
+from deepbench_ops.problems.precision import TABLE, stored
 from deepbench_ops.problems.problem_ids import problem_of
 
 
@@ -27,6 +27,26 @@ def _moved(family: str, problem_id: str, operation: str, precision: str) -> floa
     return problem_of(family, problem_id).bytes_of(stored(precision), operation)
 
 
+@cache
+def _multiplied(family: str, problem_id: str, precision: str) -> str:
+    return problem_of(family, problem_id).multiplied(precision)
+
+
+def intensity(point: Point) -> float | None:
+    """Return the FLOP per byte of a kernel; None without FLOPs or a known size of its numbers."""
+    traffic = bytes_moved(point)
+    return point.flops / traffic if point.flops and traffic else None
+
+
+def peak(profile: Profile | None, point: Point) -> Figure | None:
+    """Return the peak FLOP/s of the precision in which a kernel multiplies; None if unknown."""
+    if profile is None:
+        return None
+    precision = _multiplied(point.family, point.problem_id, point.precision)
+    figure = profile.peaks.get(point.device, {}).get(precision)
+    return figure if figure is not None and figure.value else None
+
+
 def roof(profile: Profile | None, point: Point) -> float | None:
     """Return the highest FLOP/s of a kernel whose operands come from memory.
 
@@ -35,11 +55,10 @@ def roof(profile: Profile | None, point: Point) -> float | None:
     flops, traffic = point.flops, bytes_moved(point)
     if profile is None or not flops or not traffic:
         return None
-    peak = profile.peaks.get(point.device, {}).get(multiplied(point.precision))
-    bandwidth = profile.bandwidth.get(point.device)
-    if peak is None or not peak.value or bandwidth is None or not bandwidth.value:
+    arithmetic, memory = peak(profile, point), profile.bandwidth.get(point.device)
+    if arithmetic is None or not arithmetic.value or memory is None or not memory.value:
         return None
-    return min(peak.value, bandwidth.value * flops / traffic)
+    return min(arithmetic.value, memory.value * flops / traffic)
 
 
 def share(profile: Profile | None, point: Point) -> float | None:

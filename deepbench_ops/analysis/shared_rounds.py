@@ -1,8 +1,9 @@
-"""Verdicts on two releases from rounds that measured both, in the same seconds.
+"""Verdicts on two releases from rounds that measured both.
 
 Histories are filed with their rounds (`storage.ensemble_round_files`). Where the releases before
-and after a step share rounds, these say more than the processes of two days (`measure.ensemble`).
-The machine may have been in several states; a verdict rests on the rounds of one of them.
+and after a step share rounds, verdicts use them: they are more precise than processes of two days
+(`measure.ensemble_sweeps`). The machine may have been in several states; a verdict rests on the
+rounds of one of them.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,22 +21,23 @@ from deepbench_ops.analysis.verdict import (
     FEWEST_ROUNDS,
     NOTHING_KNOWN,
     Verdict,
+    compare_each,
     compare_levels,
 )
-from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.measure import (
-    kernel_round_json,
-    outside_settings,
-    round_states,
+    ensemble_round_json,
+    library_variables,
+    preferred_state,
 )
+from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.fingerprint import SETTINGS
-from deepbench_ops.measure.kernel_round import Round
-from deepbench_ops.measure.kernel_task import KernelTask
+from deepbench_ops.measure.kernel_identity import KernelIdentity
+from deepbench_ops.run_conditions import CONDITIONS
 from deepbench_ops.statistics.common_level import common_levels
 from deepbench_ops.storage import ensemble_round_files
 
-APART = "separate processes"
+SEPARATE_PROCESSES = "separate processes"
 """The origin of verdicts that rest on no shared rounds."""
 
 NAMES = frozenset(condition.name for condition in CONDITIONS)
@@ -62,24 +64,24 @@ class SharedStep:
         return f"{self.verdict.rounds} shared rounds{state}"
 
 
-Shared = Mapping[KernelTask, Sequence[Round]]
+Shared = Mapping[KernelIdentity, Sequence[Round]]
 """The rounds of each kernel of a machine."""
 
 
-def load(results: Path, name: str) -> dict[KernelTask, list[Round]]:
+def load(results: Path, name: str) -> dict[KernelIdentity, list[Round]]:
     """Return the rounds that are filed in a machine's folder of results, with their states.
 
     The state is that of a round's latencies, by the levels of the machine's profile and of all
     rounds. Raises DeepbenchError naming file and line.
     """
-    found: dict[KernelTask, list[Round]] = defaultdict(list)
+    found: dict[KernelIdentity, list[Round]] = defaultdict(list)
     for path in ensemble_round_files.paths(results / name):
-        for task, rounds in kernel_round_json.load(path).items():
+        for task, rounds in ensemble_round_json.load(path).items():
             found[task] += rounds
     every = [each for rounds in found.values() for each in rounds]
     if every:
         known = machine_profile.read(results, name)
-        round_states.derive(every, known.latencies if known else ())
+        preferred_state.derive(every, known.latencies if known else ())
     return dict(found)
 
 
@@ -88,27 +90,44 @@ def between(rounds: Iterable[Round], before: Point, after: Point) -> SharedStep 
 
     Of several states of the machine that of the points counts, or the one with the most rounds.
     """
+    return steps([(rounds, before, after)])[0]
+
+
+def steps(asked: Iterable[tuple[Iterable[Round], Point, Point]]) -> list[SharedStep | None]:
+    """Return the answer of `between` for each of several steps, which are judged together."""
+    found = [_unjudged(*each) for each in asked]
+    known = [each for each in found if each is not None]
+    verdicts = iter(compare_each([levels for _, levels in known]))
+    return [None if each is None else replace(each[0], verdict=next(verdicts)) for each in found]
+
+
+def _unjudged(
+    rounds: Iterable[Round], before: Point, after: Point
+) -> tuple[SharedStep, list[tuple[float, float]]] | None:
+    """Return a step without its verdict, and the level of each round with its variance."""
     names = before.release.name, after.release.name
     states: dict[str, list[tuple[Round, float, float]]] = defaultdict(list)
+    conditions = [_conditions(point) for point in (before, after)]
     for each in rounds:
-        if _fits(each, before) and _fits(each, after):
-            for name, part in round_states.parts(each).items():
+        if all(_fits(each, *under) for under in conditions):
+            for name, part in preferred_state.parts(each).items():
                 level, variance = part.difference(*names)
                 if math.isfinite(level):
                     states[name].append((part, level, variance))
-    state = round_states.most_common(name for name, each in states.items() for _ in each)
+    state = preferred_state.most_common(name for name, each in states.items() for _ in each)
     if len(states.get(after.state, ())) >= FEWEST_ROUNDS:
         state = after.state
     found = states[state]
     if len(found) < FEWEST_ROUNDS:
         return None
     last = found[-1][0].implementations
-    return SharedStep(
-        compare_levels([(level, variance) for _, level, variance in found]),
+    step = SharedStep(
+        NOTHING_KNOWN,
         state,
         tuple((each.id, level) for each, level, _ in found),
         (last.get(names[0], ""), last.get(names[1], "")),
     )
+    return step, [(level, variance) for _, level, variance in found]
 
 
 def pooled(steps: Sequence[SharedStep]) -> Verdict:
@@ -128,19 +147,22 @@ def pooled(steps: Sequence[SharedStep]) -> Verdict:
     return compare_levels(zip(found.levels.tolist(), found.variances.tolist(), strict=True))
 
 
-def task_of(point: Point) -> KernelTask:
+def task_of(point: Point) -> KernelIdentity:
     """Return the kernel of a point, as rounds name it."""
-    return KernelTask(point.family, point.problem_id, point.precision, point.operation)
+    return KernelIdentity(point.family, point.problem_id, point.precision, point.operation)
 
 
-def _fits(this_round: Round, point: Point) -> bool:
-    """Whether a round was measured under a point's conditions; unknown settings fit all."""
+def _conditions(point: Point) -> tuple[dict[str, str], str | None]:
+    """Return the unusual conditions of a point, and its settings; None where these are unknown."""
     unusual = {name: value for name, value in point.unusual.items() if name != SETTINGS}
-    if {name: value for name, value in this_round.conditions.items() if name in NAMES} != unusual:
+    settings = point.settings
+    return unusual, None if settings is None else library_variables.text(settings)
+
+
+def _fits(this_round: Round, unusual: Mapping[str, str], settings: str | None) -> bool:
+    """Whether a round was measured under a point's conditions; unknown settings fit all."""
+    own = this_round.conditions
+    if unusual != {name: value for name, value in own.items() if name in NAMES}:
         return False
-    settings = this_round.conditions.get(SETTINGS)
-    return (
-        settings is None
-        or point.settings is None
-        or settings == outside_settings.text(point.settings)
-    )
+    known = own.get(SETTINGS)
+    return known is None or settings is None or known == settings

@@ -6,17 +6,17 @@ from datetime import date
 from statistics import median
 from typing import Any
 
+from deepbench_ops.analysis import roofline
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.roofline import bytes_moved, roof
 from deepbench_ops.machine import steadiness
 from deepbench_ops.machine.impossible_times import Roofs
 from deepbench_ops.machine.machine_profile import Figure, Profile
-from deepbench_ops.measure import outside_settings
+from deepbench_ops.measure import library_variables
 from deepbench_ops.measure.fingerprint import SETTINGS
-from deepbench_ops.problems.precision import multiplied
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.statistics.sample_interval import log_interval
+from deepbench_ops.statistics.median_interval import log_interval
 from deepbench_ops.storage import measurement_files
 from deepbench_ops.storage.measurement_files import Record
 
@@ -64,7 +64,7 @@ class SingleTiming:
             low=low,
             high=high,
             samples=len(self.samples),
-            settings=outside_settings.parse(facts[SETTINGS]),
+            settings=library_variables.parse(facts[SETTINGS]),
         )
 
     @property
@@ -94,15 +94,17 @@ class SingleTiming:
     @property
     def peak(self) -> Figure | None:
         """The machine's peak FLOP/s at that precision, None where it is not known."""
-        if self.profile is None:
-            return None
-        figure = self.profile.peaks.get(self.device, {}).get(multiplied(self.precision))
-        return figure if figure is not None and figure.value else None
+        return roofline.peak(self.profile, self.point)
 
-    def as_json(self) -> dict[str, Any]:
+    @property
+    def roof(self) -> float | None:
+        """Highest FLOP/s that peak and memory allow it, None where it is not known."""
+        return roof(self.profile, self.point)
+
+    def as_data(self) -> dict[str, Any]:
         """Return every figure by name, in seconds, FLOP/s and bytes/s."""
         point, record = self.point, self.records[-1]
-        traffic, highest = bytes_moved(point), roof(self.profile, point)
+        traffic, highest = bytes_moved(point), self.roof
         low, high = point.interval or (None, None)
         peak = self.peak
         return {
@@ -129,5 +131,5 @@ class SingleTiming:
             "of_peak": point.rate / peak.value if peak and peak.value and point.flops else None,
             "of_roof": point.rate / highest if highest else None,
             "notes": dict(record["notes"]),
-            "settings": outside_settings.text(point.settings or ()),
+            "settings": library_variables.text(point.settings or ()),
         }

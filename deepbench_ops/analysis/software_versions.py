@@ -1,6 +1,6 @@
 """Software that a machine's times were measured with: libraries, threads, driver, by release.
 
-A kernel may become slower by the release itself, or by what came with it, such as another BLAS or
+A kernel may become slower by the release itself, or by its companions, such as another BLAS or
 another code path of it.
 """
 
@@ -60,8 +60,12 @@ def stacks(results: Path, machine: str, timeline: Sequence[Release]) -> list[Rel
 def _facts(release: Release, files: Sequence[Path]) -> Facts:
     if release.measurable:
         recorded = list(filter(measurement_files.is_file, files))
-        return measurement_files.agreed([measurement_files.conditions(path) for path in recorded])
-    return measurement_files.agreed([_published(path) for path in files if path.suffix == ".json"])
+        return measurement_files.shared_facts(
+            [measurement_files.conditions(path) for path in recorded]
+        )
+    return measurement_files.shared_facts(
+        [_published(path) for path in files if path.suffix == ".json"]
+    )
 
 
 def _published(path: Path) -> Facts:
@@ -69,7 +73,7 @@ def _published(path: Path) -> Facts:
 
 
 def changed(before: Facts, after: Facts) -> dict[str, tuple[str, str]]:
-    """Return what differs, by name: the value before and after, "" where there is none.
+    """Return the facts that differ, by name: the value before and after, "" where there is none.
 
     The framework's own version is left out.
     """

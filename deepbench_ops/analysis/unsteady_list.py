@@ -6,14 +6,14 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from deepbench_ops.analysis import machine_points
+from deepbench_ops.analysis import machine_points, point_filter, points
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.asv_adapter.remeasured_points import NotTaken
-from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import NoAnswer
 from deepbench_ops.machine.steadiness import kind
 from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.releases.release_table import Release
+from deepbench_ops.run_conditions import CONDITIONS
 
 
 def of_release(
@@ -22,16 +22,18 @@ def of_release(
     """Return all measured points of a release on a machine, steady or not, with their rounds;
     `releases` is the release table by hash.
 
-    Raises DeepbenchError for a machine without measurements, or without any of that release.
+    Raises NoAnswer for a machine without measurements, and DeepbenchError for one without any of
+    that release.
     """
-    every = machine_points.load(results, machine, releases, rounds=True)
-    found = [point for point in every if point.release.measurable]
-    if not found:
+    wanted = point_filter.of_release(release, releases)
+    asked = machine_points.load(results, machine, releases, rounds=True, only=wanted)
+    if found := [point for point in asked if point.release.measurable]:
+        return found
+    every = machine_points.load(results, machine, releases)
+    names = {point.release.name for point in every if point.release.measurable}
+    if not names:
         raise NoAnswer(f"{results / machine}: no measurements")
-    names = {point.release.name for point in found}
-    if release not in names:
-        raise unknown("measured release", release, sorted(names))
-    return [point for point in found if point.release.name == release]
+    raise unknown("measured release", release, sorted(names))
 
 
 def pattern(chosen: Iterable[Point]) -> str:
@@ -107,7 +109,8 @@ def after_run(files: Sequence[Path], releases: dict[str, Release]) -> list[str]:
     for folder in dict.fromkeys(path.parent for path in files):
         saved = {path.name.split("-")[0] for path in files if path.parent == folder}
         names = dict.fromkeys(r.name for r in releases.values() if r.hash[:8] in saved)
-        every = machine_points.load(folder.parent, folder.name, releases) if names else []
+        # No store is of results that were saved just now.
+        every = points.load(folder.parent, folder.name, releases) if names else []
         for name in names:
             of_release = [point for point in every if point.release.name == name]
             chosen = [point for point in of_release if point.unsteady]

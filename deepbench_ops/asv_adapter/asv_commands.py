@@ -5,7 +5,7 @@ own kind alone. So a configuration that cannot be read, is no JSON, or has a `ve
 of another kind ends in asv's traceback before a line of ours runs; `deepbench config` says what is
 wrong. asv has no entry points. The remaining ways are to replace its console script, to write a
 module into its folder `plugins/`, or to have every Python process of the environment import us (a
-.pth file): each changes what another distribution has installed, for all its users. Every later
+.pth file): each changes files of another distribution, for all its users. Every later
 error ends in one line.
 """
 
@@ -33,7 +33,7 @@ from asv.util import ProcessError, UserError, iter_subclasses
 
 from deepbench_ops import process_lifetime
 from deepbench_ops.asv_adapter import configuration_check, machine_entry
-from deepbench_ops.asv_adapter.patch import Patch
+from deepbench_ops.asv_adapter.patch_installation import Patch
 from deepbench_ops.asv_adapter.release_repository import ReleaseRepo
 from deepbench_ops.errors import DeepbenchError, Unsupported, remedy
 from deepbench_ops.machine import machine_facts
@@ -44,7 +44,7 @@ INTERRUPTED, CLOSED_PIPE = 130, 141
 PUSH = "DEEPBENCH_PUSH"
 
 KEPT = {
-    "run": "what was measured is kept: the same command goes on from here for 24 hours",
+    "run": "finished points are kept: the same command goes on from here for 24 hours",
     "publish": "html/ is incomplete: asv publish writes it again",
 }
 """Message for an interrupted command, by its name: the work that is kept."""
@@ -303,7 +303,7 @@ _remarks: list[Remarks] = []
 
 
 def use(remarks: Remarks) -> None:
-    """Let `remarks` find what is printed below asv's tables of releases."""
+    """Let `remarks` find the lines printed below asv's tables of releases."""
     _remarks[:] = [remarks]
 
 
@@ -382,7 +382,7 @@ PATCHES = (
         asv_machine.Machine,
         "get_defaults",
         _suggesting,
-        "`asv machine` suggests what the system says now, not what is stored",
+        "`asv machine` suggests the description that the system gives now, not the stored one",
     ),
     Patch(
         Machine,

@@ -17,11 +17,11 @@ from asv.util import ProcessError, UserError
 
 from deepbench_ops.asv_adapter import configuration_check
 from deepbench_ops.asv_adapter.release_repository import ReleaseRepo
-from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases.environment_install import Installation, InstallError, project_root
 from deepbench_ops.releases.installed_release import installation
 from deepbench_ops.releases.release_table import Release
+from deepbench_ops.run_conditions import CONDITIONS
 
 # asv makes the Python version part of every graph's identity, so an upgrade would start every
 # line again. The fingerprint of each result holds the true version.

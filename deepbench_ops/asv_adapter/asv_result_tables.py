@@ -9,7 +9,7 @@ from typing import Any
 
 from asv import results
 
-from deepbench_ops.asv_adapter.patch import Patch
+from deepbench_ops.asv_adapter.patch_installation import Patch
 
 A_TIME = re.compile(r"\d(\.\d+)?(±\S*)?\s?(ns|μs|us|ms|s|m|h)\b")
 

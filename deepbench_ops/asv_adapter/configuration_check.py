@@ -57,7 +57,7 @@ def _order(error: "ValidationError") -> tuple[bool, str]:
 
 
 def _mistake(error: "ValidationError") -> str:
-    """Return what is wrong and its mend, which the schema's descriptions word."""
+    """Return the mistake and its mend, which the schema's descriptions word."""
     schema: Any = error.schema
     value: Any = error.instance
     where = error.json_path.removeprefix("$").removeprefix(".")

@@ -15,9 +15,9 @@ from deepbench_ops.storage import ensemble_round_files, measurement_files, model
 
 
 def find(results: Path, known: Mapping[str, Sequence[str]] = MappingProxyType({})) -> list[str]:
-    """Return a line for each damaged file below ``results``, with its mend.
+    """Return a line for each damaged file below ``results``, with its remedy.
 
-    known: what `of_folder` has returned, by name of a folder.
+    known: earlier results of `of_folder`, by name of a folder.
     """
     listed = results / benchmark_list_check.FILE
     found = [partial(benchmark_list_check.demand_whole, listed)] if listed.exists() else []
@@ -43,7 +43,7 @@ def _readings(folder: Path) -> Iterator[Callable[[], object]]:
     for path in sorted(folder.glob(f"*{measurement_files.PLAIN}")):
         yield partial(_read_instead, path)
     for path in ensemble_round_files.paths(folder):
-        yield partial(ensemble_round_files.load, path)
+        yield partial(ensemble_round_files.demand_whole, path)
     yield partial(machine_profile.read, folder.parent, folder.name)
     yield partial(model_runs.load, folder)
 

@@ -16,7 +16,7 @@ from asv.results import Results
 from deepbench_ops.asv_adapter import private_result_fields, result_files
 from deepbench_ops.asv_adapter.asv_environment import PYTHON
 from deepbench_ops.asv_adapter.filing_target import DOING, Benchmark, FilingTarget
-from deepbench_ops.measure.kernel_task import KernelTask
+from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.problems.benchmark_names import BENCHMARK
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import atomic_write, locks, measurement_files
@@ -31,13 +31,13 @@ class Filed(NamedTuple):
     """A kernel's time on a release, as it is filed.
 
     low, high: the interval of 99 % in seconds. samples: one of each round. number: calls of a
-    slice. facts, notes: see `kernel_round.Round`. implementation: the code that ran, "" where
+    slice. facts, notes: see `ensemble_round.Round`. implementation: the code that ran, "" where
     that is not known. core_latencies: lowest and highest of the rounds, in nanoseconds; empty where
     there are none. ensemble: its origin for the record: file, anchor, rounds, ratio with its
     interval. skipped: the reason where there is no time.
     """
 
-    task: KernelTask
+    task: KernelIdentity
     release: Release
     started_at: float
     seconds: float = float("nan")
@@ -74,7 +74,7 @@ def file(
 
 
 def benchmarks_of(
-    target: FilingTarget, task: KernelTask
+    target: FilingTarget, task: KernelIdentity
 ) -> list[tuple[Benchmark, tuple[str, ...]]]:
     """Return the benchmarks that have a kernel, one for each set that lists it, with its key."""
     key = (repr(task.problem), repr(task.precision))

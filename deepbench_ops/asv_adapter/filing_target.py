@@ -23,18 +23,18 @@ from asv.util import UserError
 from deepbench_ops import project
 from deepbench_ops.asv_adapter import (
     asv_commands,
-    asv_json_writing,
+    atomic_asv_json,
     machine_entry,
     result_saving,
     run_command,
 )
 from deepbench_ops.asv_adapter.asv_environment import ReleaseEnvironment
-from deepbench_ops.asv_adapter.patch import applied
-from deepbench_ops.conditions import CONDITIONS
+from deepbench_ops.asv_adapter.patch_installation import applied
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.measure.nominal_readings import NominalReadings
 from deepbench_ops.releases.release_table import Release
+from deepbench_ops.run_conditions import CONDITIONS
 from deepbench_ops.storage import locks
 
 DOING = "deepbench history"
@@ -107,7 +107,7 @@ def _machine(conf: Config, say: Callable[[str], object]) -> dict[str, str]:
     name = asv_commands.demand_same_machine(conf, None, say)
     for line in run_command.without_readings(conf, name):
         say(line)
-    with applied([*asv_json_writing.PATCHES, *machine_entry.PATCHES, *result_saving.PATCHES]):
+    with applied([*atomic_asv_json.PATCHES, *machine_entry.PATCHES, *result_saving.PATCHES]):
         machine = Machine.load(machine_name=name)
         with redirect_stdout(io.StringIO()):
             machine.save(conf.results_dir)
@@ -131,7 +131,7 @@ def _environment(conf: Config) -> Environment:
 
 def _benchmarks(conf: Config, fit: Environment, release: Release) -> dict[str, Benchmark]:
     """Return the suite's benchmarks, and store asv's list of them."""
-    with redirect_stdout(io.StringIO()), applied(asv_json_writing.PATCHES):
+    with redirect_stdout(io.StringIO()), applied(atomic_asv_json.PATCHES):
         found = Benchmarks.discover(conf, get_repo(conf), [fit], [release.hash])
         with locks.results(Path(conf.results_dir), DOING):
             found.save()

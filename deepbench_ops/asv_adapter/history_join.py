@@ -3,8 +3,8 @@
 A framework whose releases were measured together on this machine (`deepbench history`) goes on in
 the same way: kernels that its history has are measured in a block of the anchor, the release before
 and the new one, and the run leaves them out. DEEPBENCH_ALONE=1 switches this off. A run first finds
-what joins (`plans`), asks about its seconds together with those of all other points
-(`run_forecast`), and then measures it (`measured`).
+the joining kernels (`plans`), asks about their seconds together with those of all other points
+(`run_forecast`), and then measures them (`measured`).
 """
 
 import os
@@ -22,13 +22,13 @@ from asv.repo import get_repo
 from deepbench_ops import project
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure.kernel_task import KernelTask
+from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import ensemble_round_files
 from deepbench_ops.storage.result_key import ResultKey
 
-ALONE = "DEEPBENCH_ALONE"
+ALONE_VARIABLE = "DEEPBENCH_ALONE"
 """Variable that is 1 where `asv run` measures every release on its own."""
 
 OWN_WAYS = ("dry_run", "quick", "profile", "append_samples", "set_commit_hash", "env_spec")
@@ -41,11 +41,11 @@ class Joining:
 
     framework: str
     releases: Sequence[Release]
-    tasks: Sequence[KernelTask]
+    tasks: Sequence[KernelIdentity]
 
 
 @dataclass(frozen=True)
-class Plan:
+class JoiningPlan:
     """The kernels that join the history of a framework, before they are measured.
 
     points: those of the run that a kernel stands for. seconds: expected, by kernel; 0 for those
@@ -53,10 +53,10 @@ class Plan:
     """
 
     joining: Joining
-    points: Mapping[KernelTask, set[ResultKey]]
-    seconds: Mapping[KernelTask, float]
+    points: Mapping[KernelIdentity, set[ResultKey]]
+    seconds: Mapping[KernelIdentity, float]
 
-    def left_out(self, done: Mapping[str, Iterable[KernelTask]]) -> dict[str, set[ResultKey]]:
+    def left_out(self, done: Mapping[str, Iterable[KernelIdentity]]) -> dict[str, set[ResultKey]]:
         """Return by release's hash the points of these kernels, given by release's name."""
         return {
             release.hash: {key for task in done.get(release.name, ()) for key in self.points[task]}
@@ -71,33 +71,33 @@ class Plan:
 
 @dataclass(frozen=True)
 class Joiner:
-    """The functions that measure what joins a history.
+    """The functions that measure the kernels that join a history.
 
     measure: measures and files; returns by release's name the kernels that the run is to leave out.
     forecast: returns the seconds that this takes, by kernel; none where nothing can join.
     """
 
-    measure: Callable[[Joining], Mapping[str, set[KernelTask]]]
-    forecast: Callable[[Joining], Mapping[KernelTask, float]]
+    measure: Callable[[Joining], Mapping[str, set[KernelIdentity]]]
+    forecast: Callable[[Joining], Mapping[KernelIdentity, float]]
 
 
 _joiner: list[Joiner] = []
 
 
 def use(joiner: Joiner) -> None:
-    """Let `joiner` measure what joins a history."""
+    """Let `joiner` measure the kernels that join a history."""
     _joiner[:] = [joiner]
 
 
-def plans(conf: Config, commits: Iterable[str], options: Mapping[str, Any]) -> list[Plan]:
-    """Return what joins histories, of a run of these releases, by their hashes.
+def plans(conf: Config, commits: Iterable[str], options: Mapping[str, Any]) -> list[JoiningPlan]:
+    """Return a plan for each history that a run of these releases, by their hashes, joins.
 
     options: those of `asv run`. Nothing is measured. Raises DeepbenchError for a damaged file of
     rounds.
     """
-    if not _joiner or os.environ.get(ALONE) == "1" or not _is_plain(conf, options):
+    if not _joiner or os.environ.get(ALONE_VARIABLE) == "1" or not _is_plain(conf, options):
         return []
-    found: list[Plan] = []
+    found: list[JoiningPlan] = []
     folder = Path(conf.results_dir) / machine_entry.default_name()
     repo = get_repo(conf)
     by_framework: dict[str, list[Release]] = defaultdict(list)
@@ -108,24 +108,24 @@ def plans(conf: Config, commits: Iterable[str], options: Mapping[str, Any]) -> l
     for framework, releases in by_framework.items():
         content = ensemble_round_files.load(ensemble_round_files.path_of(folder, framework))
         kernels = dict.fromkeys(
-            KernelTask(*ensemble_round_files.kernel_of(each)) for each in content.entries
+            KernelIdentity(*ensemble_round_files.kernel_of(each)) for each in content.entries
         )
         asked = {task: keys for task in kernels if (keys := _asked(task, options.get("bench")))}
         joining = Joining(framework, releases, list(asked))
         seconds = _joiner[0].forecast(joining) if asked else {}
         if seconds:
-            found.append(Plan(joining, asked, seconds))
+            found.append(JoiningPlan(joining, asked, seconds))
     return found
 
 
-def measured(found: Iterable[Plan]) -> dict[str, set[ResultKey]]:
-    """Measure and file what joins; return by release's hash the points to leave out."""
+def measured(found: Iterable[JoiningPlan]) -> dict[str, set[ResultKey]]:
+    """Measure and file the joining kernels; return by release's hash the points to leave out."""
     left_out: dict[str, set[ResultKey]] = {}
     for plan in found:
         log.info(
             f"{plan.joining.framework} has a history on this machine: {len(plan.points)} of its"
             " kernels are measured together with earlier releases, the others on their own"
-            f" ({ALONE}=1 measures all on their own)"
+            f" ({ALONE_VARIABLE}=1 measures all on their own)"
         )
         log.flush()
         left_out |= plan.left_out(_joiner[0].measure(plan.joining))
@@ -159,7 +159,7 @@ def hashes(conf: Config, range_spec: Any) -> list[str]:
     return list(repo.get_hashes_from_range(range_spec))
 
 
-def _asked(task: KernelTask, patterns: Iterable[str] | None) -> set[ResultKey]:
+def _asked(task: KernelIdentity, patterns: Iterable[str] | None) -> set[ResultKey]:
     """Return the points of a kernel that patterns of `asv run --bench` pick, in every set."""
     wanted = [re.compile(each) for each in patterns or ()]
     parameters = (task.problem, task.precision)

@@ -13,8 +13,8 @@ from asv import util
 from asv.machine import Machine, MachineCollection
 from asv.util import UserError, load_json
 
-from deepbench_ops.asv_adapter import asv_json_writing, result_files
-from deepbench_ops.asv_adapter.patch import Patch, applied, instead
+from deepbench_ops.asv_adapter import atomic_asv_json, result_files
+from deepbench_ops.asv_adapter.patch_installation import Patch, applied, instead
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import atomic_write, bounded_read, locks
 
@@ -102,13 +102,16 @@ def entries() -> dict[str, dict[str, str]]:
 
 
 def in_file(path: Path) -> dict[str, dict[str, str]]:
-    """Return every entry of a list of machines by name; see `entries`."""
+    """Return every entry of a list of machines by name; see `entries`.
+
+    Raises DeepbenchError for a broken file.
+    """
     try:
         bounded_read.demand_smaller(path, bounded_read.SMALL)
         found: dict[str, dict[str, str]] = load_json(str(path), MachineCollection.api_version)
         for name, entry in found.items():
             if not all(isinstance(text, str | int) for text in entry.values()):
-                raise ValueError(f"{name} is described by what is no text")
+                raise ValueError(f"{name} has a description that is not all text")
             if not isinstance(entry.get("machine"), str):
                 raise ValueError(f"{name} is described without its name")
     except FileNotFoundError:
@@ -122,7 +125,7 @@ def in_file(path: Path) -> dict[str, dict[str, str]]:
 
 def write_file(path: Path, entry: dict[str, str]) -> None:
     """Write a list of one machine, whole or not at all."""
-    with applied(asv_json_writing.PATCHES):
+    with applied(atomic_asv_json.PATCHES):
         util.write_json(str(path), {entry["machine"]: entry}, MachineCollection.api_version)
 
 
@@ -181,8 +184,8 @@ def save(identity: dict[str, str]) -> str:
 def choose(identity: dict[str, str]) -> list[str]:
     """Store an entry as `save` does and use it for this host from now on.
 
-    An entry with the host's name that differs in its name alone is replaced. Return what was done,
-    a line for each file.
+    An entry with the host's name that differs in its name alone is replaced. Return a line for each
+    file that was changed.
     """
     name = identity["machine"]
     with _writing() as path:
@@ -214,7 +217,7 @@ def _writing() -> Iterator[Path]:
     """Yield asv's file for one writer at a time."""
     path = list_path()
     with (
-        applied((*asv_json_writing.PATCHES, PLACE)),
+        applied((*atomic_asv_json.PATCHES, PLACE)),
         locks.writing(path.parent, doing="deepbench machine"),
     ):
         yield path

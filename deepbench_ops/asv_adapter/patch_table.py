@@ -1,30 +1,31 @@
 """The table of patches: every attribute of asv that this project replaces, and why.
 
 asv has no hook in these places, so it is wrapped, not forked. The functions lie in the modules
-that the rows come from. `python -m deepbench_ops.asv_adapter` prints the table.
+that the rows come from. `python -m deepbench_ops.asv_adapter` prints the table,
+and from publishing_times.txt the times of publishing with and without the speed-ups.
 """
 
 from deepbench_ops.asv_adapter import (
     asv_commands,
-    asv_json_writing,
     asv_result_tables,
+    atomic_asv_json,
     machine_entry,
-    patch,
+    patch_installation,
+    published_benchmarks,
     result_saving,
     run_command,
     run_forecast,
     run_hooks,
-    vendor_benchmarks,
 )
-from deepbench_ops.asv_adapter.patch import Patch
+from deepbench_ops.asv_adapter.patch_installation import Patch
 from deepbench_ops.asv_adapter.publishing import publish_command
 
 TABLE: tuple[Patch, ...] = (
-    *asv_json_writing.PATCHES,
+    *atomic_asv_json.PATCHES,
     *machine_entry.PATCHES,
     *result_saving.PATCHES,
     *asv_result_tables.PATCHES,
-    *vendor_benchmarks.PATCHES,
+    *published_benchmarks.PATCHES,
     *run_hooks.PATCHES,
     *run_forecast.PATCHES,
     *run_command.PATCHES,
@@ -37,4 +38,4 @@ TABLE: tuple[Patch, ...] = (
 
 def install() -> None:
     """Put the patches of scope PROCESS in force; a second call changes nothing."""
-    patch.install(row for row in TABLE if row.scope == patch.PROCESS)
+    patch_installation.install(row for row in TABLE if row.scope == patch_installation.PROCESS)

@@ -1,4 +1,4 @@
-"""Entry point of asv: what ``"plugins": [".deepbench_ops.asv_adapter.plugin"]`` loads.
+"""Entry point of asv, which ``"plugins": [".deepbench_ops.asv_adapter.plugin"]`` loads.
 
 asv finds repositories, environments and publishers among the subclasses of its own, so importing
 them is all their registration. Like `cli.py`, this module may import every folder.
@@ -29,7 +29,7 @@ from deepbench_ops.asv_adapter.publishing import publish_command
 from deepbench_ops.backends import framework_list, run_cache
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import record_spool
-from deepbench_ops.measure.kernel_task import KernelTask
+from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.problems import family_list
 from deepbench_ops.releases import release_table, table_location
 from deepbench_ops.releases.release_table import Release
@@ -71,18 +71,18 @@ def own_pages(conf: Any, releases: Sequence[Release] | None) -> publish_command.
     return SitePublication(conf, releases)
 
 
-def join_history(joining: history_join.Joining) -> Mapping[str, set[KernelTask]]:
-    """Measure what joins a history; see `analysis.new_release_block`."""
-    from deepbench_ops.analysis import new_release_block
+def join_history(joining: history_join.Joining) -> Mapping[str, set[KernelIdentity]]:
+    """Measure the kernels that join a history; see `analysis.new_release_measurement`."""
+    from deepbench_ops.analysis import new_release_measurement
 
-    return new_release_block.measure(joining, log.info)
+    return new_release_measurement.measure(joining, log.info)
 
 
-def forecast_joining(joining: history_join.Joining) -> Mapping[KernelTask, float]:
-    """Return the seconds of what joins a history; see `analysis.new_release_block`."""
-    from deepbench_ops.analysis import new_release_block
+def forecast_joining(joining: history_join.Joining) -> Mapping[KernelIdentity, float]:
+    """Return the seconds of joining kernels; see `analysis.new_release_measurement`."""
+    from deepbench_ops.analysis import new_release_measurement
 
-    return new_release_block.forecast(joining)
+    return new_release_measurement.forecast(joining)
 
 
 def table_remarks(results: Path, machine: str, commits: Sequence[str]) -> list[str]:
@@ -102,7 +102,7 @@ def report_unsteady(results: Path) -> None:
 
     try:
         releases = {release.hash: release for release in table_location.load(results)}
-        for line in unsteady_list.after_run(result_saving.written, releases):
+        for line in unsteady_list.after_run(result_saving.saved_files, releases):
             log.warning(line)
         for line in unsteady_list.not_taken(result_saving.remeasured.not_taken, releases):
             log.warning(line)

@@ -56,6 +56,7 @@ class ReleaseRepo(Repo):
             log.warning(line)
         self._timeline = release_table.with_plugins(listed)
         self._by_hash = {release.hash: release for release in self._timeline}
+        self._places = {release.hash: place for place, release in enumerate(self._timeline)}
 
     @classmethod
     def url_match(cls, url: str) -> bool:
@@ -78,7 +79,7 @@ class ReleaseRepo(Repo):
         Raises
         ------
         UnknownRelease
-            No release has this name, or several hashes begin so; it names what comes near.
+            No release has this name, or several hashes begin so; it names similar ones.
         """
         stem = str(name).rstrip("^")
         release = self._named(stem)
@@ -170,8 +171,8 @@ class ReleaseRepo(Repo):
 
     def get_hashes_from_range(self, range: str) -> list[str]:
         """Return the hashes of a range, newest first; see the top of the module for its form."""
-        chosen = {release for term in range.split() for release in self._term(term)}
-        return [release.hash for release in self._timeline[::-1] if release in chosen]
+        chosen = {release.hash for term in range.split() for release in self._term(term)}
+        return sorted(chosen, key=self._places.__getitem__, reverse=True)
 
     def _term(self, term: str) -> list[Release]:
         if ".." in term:
@@ -230,7 +231,7 @@ class ReleaseRepo(Repo):
 
     @cached_property
     def _by_spelling(self) -> dict[str, Release]:
-        """Releases by what they are called, lastly as the published pages print them."""
+        """Releases by each of their names, lastly as the published pages print them."""
         return {
             name: one
             for one in self._timeline[::-1]

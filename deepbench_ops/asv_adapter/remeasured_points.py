@@ -16,11 +16,11 @@ from asv_runner.statistics import compute_stats
 
 from deepbench_ops.asv_adapter import private_result_fields
 from deepbench_ops.asv_adapter.private_result_fields import Fields
-from deepbench_ops.conditions import DEVICE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.point_records import File
 from deepbench_ops.machine.steadiness import SteadinessJudge
 from deepbench_ops.problems.benchmark_names import why_not
+from deepbench_ops.run_conditions import DEVICE
 from deepbench_ops.storage import measurement_files
 from deepbench_ops.storage.measurement_files import Record
 from deepbench_ops.storage.result_key import ResultKey, unquoted

@@ -12,10 +12,9 @@ from asv.results import Results
 from asv.util import UserError
 
 from deepbench_ops.asv_adapter import result_checks, result_files
-from deepbench_ops.asv_adapter.patch import PUBLISH, Patch, applied, instead
+from deepbench_ops.asv_adapter.patch_installation import PUBLISH, Patch, applied, instead
 from deepbench_ops.errors import DeepbenchError
-
-FileState = tuple[int, int, int]
+from deepbench_ops.storage.file_state import FileState, state
 
 _known: dict[Path, tuple[FileState, Results]] = {}
 """Results by file, with the state of the file when it was read."""
@@ -72,7 +71,7 @@ def _remembered(load: Callable[..., Results]) -> Callable[..., Results]:
     """Wrap asv's reading of a file: one that was read before is not read again."""
 
     def wrapped(cls: type[Results], path: str, machine_name: str | None = None) -> Results:
-        file = Path(path).resolve()
+        file = Path(path).absolute()
         try:
             now = state(file)
         except OSError:
@@ -88,13 +87,6 @@ def _remembered(load: Callable[..., Results]) -> Callable[..., Results]:
         return found
 
     return wrapped
-
-
-def state(path: Path) -> FileState:
-    """Return inode, bytes and nanoseconds of the last change of a file: they differ when it is
-    written again. Raises OSError where there is none."""
-    found = path.stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 SOUND = Patch(

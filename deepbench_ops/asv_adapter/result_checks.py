@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Iterator
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +43,10 @@ def check(path: Path, results: Results) -> None:
 def _take_out(fields: Fields, name: str) -> Iterator[str]:
     """Yield the parameters and the reason of each value that is taken out of a benchmark."""
     values, samples, stats = (column[name] or [] for column in fields.columns)
-    for place, (value, stat, several) in enumerate(zip_longest(values, stats, samples)):
+    for place, value in enumerate(values):
         if value is None or value != value:
             continue
+        stat, several = (column[place] if column else None for column in (stats, samples))
         reason = stored_time_checks.why_not(value, stat, several)
         if reason:
             values[place] = math.nan
@@ -125,6 +125,5 @@ def is_text_map(found: Any, kinds: tuple[type, ...]) -> bool:
 def is_list_of_texts(axes: Any) -> bool:
     """Whether parameters are as asv writes them: for each a list of values as texts."""
     return isinstance(axes, list) and all(
-        isinstance(axis, list) and axis and all(isinstance(text, str) for text in axis)
-        for axis in axes
+        isinstance(axis, list) and set(map(type, axis)) == {str} for axis in axes
     )

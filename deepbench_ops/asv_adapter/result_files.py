@@ -16,8 +16,8 @@ from asv.machine import Machine
 from asv.results import Results
 from asv.util import UserError, load_json
 
-from deepbench_ops.asv_adapter import asv_json_writing, private_result_fields
-from deepbench_ops.asv_adapter.patch import applied
+from deepbench_ops.asv_adapter import atomic_asv_json, private_result_fields
+from deepbench_ops.asv_adapter.patch_installation import applied
 from deepbench_ops.asv_adapter.result_checks import REMEDY, check, is_text_map
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import bounded_read
@@ -98,7 +98,7 @@ def _impossible(found: dict[str, str | int]) -> str:
 
 def _can_be_memory(text: str) -> bool:
     """Whether a text can be a machine's memory: a number with a unit of bytes, or words."""
-    if size := MEMORY.fullmatch(text):
+    if size := MEMORY_SIZE.fullmatch(text):
         number, unit = size.groups()
         return bool(NUMBER.fullmatch(number)) and 1e6 <= float(number) * UNITS[unit.upper()] <= 1e16
     return _is_whole(text, MOST_BYTES) or _is_words(text)
@@ -120,7 +120,7 @@ def _is_words(text: str) -> bool:
 
 
 NUMBER = re.compile(r"\d+(\.\d+)?")
-MEMORY = re.compile(r"(\S+) ?([kKMGTP])i?B")
+MEMORY_SIZE = re.compile(r"(\S+) ?([kKMGTP])i?B")
 UNITS = {"K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 
 MOST_PROCESSORS, MOST_BYTES = 10**6, 10**18
@@ -146,7 +146,7 @@ VERSIONS = {"machine.json": Machine.api_version, "benchmarks.json": Benchmarks.a
 
 def write_machine(path: Path, entry: dict[str, str]) -> None:
     """Write the machine.json of a results folder to `path`, whole or not at all."""
-    with applied(asv_json_writing.PATCHES):
+    with applied(atomic_asv_json.PATCHES):
         util.write_json(str(path), entry, Machine.api_version)
 
 

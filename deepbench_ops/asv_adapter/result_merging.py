@@ -9,7 +9,7 @@ from asv.results import Results
 
 from deepbench_ops.asv_adapter import private_result_fields
 from deepbench_ops.asv_adapter.private_result_fields import INTERVAL, SKIPPED, Fields
-from deepbench_ops.statistics.sample_interval import log_interval
+from deepbench_ops.statistics.median_interval import log_interval
 from deepbench_ops.storage.measurement_files import Record
 from deepbench_ops.storage.result_key import ResultKey
 

@@ -31,14 +31,14 @@ from asv.results import Results
 from asv.util import UserError
 
 from deepbench_ops.asv_adapter import private_result_fields, result_files, result_merging, run_hooks
-from deepbench_ops.asv_adapter.patch import Patch
+from deepbench_ops.asv_adapter.patch_installation import Patch
 from deepbench_ops.asv_adapter.remeasured_points import Remeasured
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import machine_profile, profile_measurement, state_profile
 from deepbench_ops.measure import fingerprint, nominal_readings, threads, yardstick
 from deepbench_ops.storage import atomic_write, locks, measurement_files
 
-written: list[Path] = []
+saved_files: list[Path] = []
 """The result files that this process has saved measurements in."""
 
 remeasured = Remeasured()
@@ -123,7 +123,7 @@ def _save(results: Results, folder: Path, save: Callable[[Results, str], None]) 
         with atomic_write.together() as ready:
             result_files.write(ready(path), results, save)
             measurement_files.add(measurement_files.file_of(path), records, run.appending, ready)
-        written.append(path)
+        saved_files.append(path)
     else:
         log.warning(f"nothing was measured: {path.name} is not written")
     run.forget()
@@ -208,19 +208,19 @@ PATCHES = (
         Results,
         "add_result",
         _keeping_samples,
-        "asv drops samples unless it is asked to record them, and does not say what a run changed",
+        "asv drops samples unless it is asked to record them, and does not list a run's changes",
     ),
     Patch(
         Results,
         "remove_samples",
         _noting_removal,
-        "samples that a run removes to begin again count among what it changed",
+        "samples that a run removes to begin again count among its changes",
     ),
     Patch(
         Results,
         "save",
         _keeping,
-        "asv replaces a result file by what the last run knew, and writes it where nothing was "
+        "asv replaces a result file by the values of the last run, and writes it where nothing was "
         "measured",
     ),
     Patch(

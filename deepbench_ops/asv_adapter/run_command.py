@@ -34,18 +34,18 @@ from deepbench_ops.asv_adapter import (
     run_hooks,
     socket_path,
 )
-from deepbench_ops.asv_adapter.patch import Patch
-from deepbench_ops.conditions import DEVICE
+from deepbench_ops.asv_adapter.patch_installation import Patch
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import machine_profile
-from deepbench_ops.measure import device_workloads, outside_settings, threads, yardstick
+from deepbench_ops.measure import device_yardsticks, library_variables, threads, yardstick
+from deepbench_ops.run_conditions import DEVICE
 from deepbench_ops.storage import locks
 
 SPOOLS = Path(".asv", "spool")
 """Holds a folder for each asv process, into which measuring processes write their records."""
 
 ASKED = ("steps", "date_period", "bench", "append_samples", "env_spec", "set_commit_hash")
-"""Options of `asv run`, next to its range, that say what is to be measured."""
+"""Options of `asv run`, next to its range, that choose the points to measure."""
 
 AfterRun = Callable[[Path], None]
 
@@ -102,12 +102,12 @@ def _alone(find: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _prepare(conf: Config, options: Mapping[str, Any]) -> None:
-    """Name what changes the times of all that is measured, before it begins.
+    """Name the settings that change all times, before measuring begins.
 
     Describes an unknown machine, about which asv would ask. Raises UserError where nothing can be
     measured.
     """
-    if notice := outside_settings.notice(outside_settings.foreign()):
+    if notice := library_variables.notice(library_variables.foreign()):
         log.warning(notice)
     socket_path.demand_short(conf, options.get("launch_method"))
     asv_commands.demand_same_machine(conf, options.get("machine"))
@@ -116,7 +116,7 @@ def _prepare(conf: Config, options: Mapping[str, Any]) -> None:
 
 
 def _digest(range_spec: Any, options: Mapping[str, Any]) -> str:
-    """Return a digest of what a command asks for: the same for a command that is started again."""
+    """Return a digest of a command's request: the same for a command that is started again."""
     asked = [range_spec, *(options.get(name) for name in ASKED)]
     return hashlib.sha1(repr(asked).encode(), usedforsecurity=False).hexdigest()
 
@@ -133,7 +133,7 @@ def without_readings(conf: Config, machine: str | None) -> list[str]:
         " calibrated; deepbench machine --yes takes one"
         for device in devices
         if device
-        and device_workloads.declared(device)
+        and device_yardsticks.declared(device)
         and not {*yardstick.kinds(device)} <= {*read}
     ]
 
@@ -174,7 +174,7 @@ PATCHES = (
         Find,
         "run",
         _alone,
-        "`asv find` asks for the description of an unknown machine, names no setting from outside, "
+        "`asv find` asks for the description of an unknown machine, names no external setting, "
         "and measures while another run does",
     ),
 )

@@ -19,12 +19,12 @@ from asv.results import iter_results_for_machine_and_hash
 from asv.util import UserError
 
 from deepbench_ops.asv_adapter import history_join, machine_entry, run_hooks
-from deepbench_ops.asv_adapter.history_join import Plan
-from deepbench_ops.asv_adapter.patch import Patch
+from deepbench_ops.asv_adapter.history_join import JoiningPlan
+from deepbench_ops.asv_adapter.patch_installation import Patch
 from deepbench_ops.asv_adapter.run_hooks import YES_VARIABLE
 from deepbench_ops.asv_adapter.run_progress import duration_text
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import measurement_files
+from deepbench_ops.storage import json_lines, measurement_files
 from deepbench_ops.storage.result_key import ResultKey
 
 LONG_SECONDS = 3600.0
@@ -52,8 +52,8 @@ class Question:
     options: Mapping[str, Any]
     joining: frozenset[str] = frozenset()
 
-    def plans(self, conf: Config, hashes: list[str]) -> list[Plan]:
-        """Return what joins histories, of the releases that asv has chosen."""
+    def plans(self, conf: Config, hashes: list[str]) -> list[JoiningPlan]:
+        """Return a plan for each history that the releases of asv's choice join."""
         commits = [each for each in hashes if each in self.joining]
         return history_join.plans(conf, commits, self.options) if commits else []
 
@@ -63,9 +63,9 @@ class Question:
         found: Benchmarks,
         environments: int,
         hashes: list[str],
-        plans: Sequence[Plan] = (),
+        plans: Sequence[JoiningPlan] = (),
     ) -> None:
-        """Ask if the run takes long, with what joins histories. Raises UserError where it is not
+        """Ask if the run takes long, with joined histories. Raises UserError where it is not
         wanted, or no one is there to be asked."""
         joined: dict[str, set[ResultKey]] = {}
         for plan in plans:
@@ -99,8 +99,8 @@ def asking(question: Question) -> Iterator[None]:
 
 
 def _ending_with_question(discover: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap asv's search for benchmarks: it ends with the question, and then measures what joins a
-    history, which asv leaves out."""
+    """Wrap asv's search for benchmarks: it ends with the question, and then measures the
+    kernels that join a history, which asv leaves out."""
 
     def wrapped(
         cls: type, conf: Config, repo: Any, environments: Any, hashes: list[str], **more: Any
@@ -122,8 +122,8 @@ PATCHES = (
         Benchmarks,
         "discover",
         _ending_with_question,
-        "a run of hours is asked about, once the number of its points is known, and before what "
-        "joins a history is measured",
+        "a run of hours is asked about, once the number of its points is known, and before the "
+        "points that join a history are measured",
     ),
 )
 
@@ -236,10 +236,6 @@ def records(results: Path, machine: str) -> Iterator[dict[str, Any]]:
             lines = measurement_files.content(path).splitlines()
         except DeepbenchError:
             continue  # publishing and importing name damaged files
-        for line in lines:
-            try:
-                record = orjson.loads(line)
-            except ValueError:
-                continue  # publishing and importing name damaged lines
-            if isinstance(record, dict) and {"benchmark", "params", "release"} <= record.keys():
+        for record in json_lines.objects(lines, orjson.loads):  # importing names damaged lines
+            if {"benchmark", "params", "release"} <= record.keys():
                 yield record

@@ -24,11 +24,11 @@ from asv.util import UserError
 
 import deepbench_ops
 from deepbench_ops.asv_adapter import machine_entry, private_result_fields
-from deepbench_ops.asv_adapter.patch import Patch
+from deepbench_ops.asv_adapter.patch_installation import Patch
 from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, Record, RunJournal, forget_saved
 from deepbench_ops.asv_adapter.run_progress import RunProgress
 from deepbench_ops.backends import run_cache
-from deepbench_ops.measure import fingerprint, nominal_readings, outside_settings, record_spool
+from deepbench_ops.measure import fingerprint, library_variables, nominal_readings, record_spool
 from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 FOLDER = Path(".asv", "unfinished")
@@ -36,7 +36,7 @@ YES_VARIABLE = "DEEPBENCH_YES"
 """Set to 1, it starts long runs without a question."""
 
 MEASURING_CODE = ("problems", "models", "backends", "measure", "distributed", "suite")
-MEASURING_MODULES = ("conditions.py", "random_operands.py")
+MEASURING_MODULES = ("run_conditions.py", "random_operands.py")
 
 
 LEFT_OUT = BenchmarkResult(
@@ -50,7 +50,7 @@ class OngoingRun:
 
     spool: folder of the records that the measuring processes write.
     saving: whether asv saves its results. appending: whether the user asked asv to join samples to
-    the stored ones. command: digest of what the user asked asv to run, "" where its saved points
+    the stored ones. command: digest of the user's request, "" where its saved points
     are not kept for a resumed run. joined: by release's hash the points that were measured in an
     ensemble before, and are left out. last_round: whether no other round of the present release
     follows.
@@ -158,7 +158,7 @@ class OngoingRun:
             "code": _code(suite),
             "quick": quick,
             "extra": {str(key): str(value) for key, value in extra.items()},
-            "settings": outside_settings.text(outside_settings.foreign()),
+            "settings": library_variables.text(library_variables.foreign()),
             **_variables(),
         }
         journal = self._journals[place] = RunJournal(FOLDER, conditions, self.command)
@@ -202,7 +202,7 @@ class OngoingRun:
             return
         log.info(progress.summary())
         if progress.done < progress.points and self._journal:
-            log.info("what was measured is kept: the same command goes on from here")
+            log.info("finished points are kept: the same command goes on from here")
 
 
 def _variables() -> dict[str, str]:
@@ -246,7 +246,7 @@ def rounds(benchmark: dict[str, Any], numbers: list[int] | None, extra: dict[str
 
 
 def _code(benchmarks: Path) -> str:
-    """Return a digest of all the code that decides what is measured, and how."""
+    """Return a digest of all the code that chooses the kernels and measures them."""
     package = Path(deepbench_ops.__file__).parent
     folders = [*(package / name for name in MEASURING_CODE), benchmarks]
     files = [package / name for name in MEASURING_MODULES]

@@ -37,7 +37,7 @@ LONGEST_SECONDS = 24 * 3600
 
 JournalLine = dict[str, Any]
 """A point in the file: `at` (seconds since 1970), `point` (benchmark and plain parameters),
-`answer`, `records` and `conditions`."""
+`answer`, `records` and `run_conditions`."""
 
 
 @dataclass(frozen=True)

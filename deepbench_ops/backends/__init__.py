@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from deepbench_ops.backends import framework_list
-from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.errors import PLUGIN_FAULTS, DeepbenchError, Unsupported, one_line
 
 if TYPE_CHECKING:
     from deepbench_ops.backends.backend_interface import Backend
@@ -50,7 +50,7 @@ def preload(name: str) -> "type[Backend]":
         module = import_module(f"{framework.package}.backend")
         kind = _class_of(module)
         kind.import_families()
-    except Exception as fault:
+    except PLUGIN_FAULTS as fault:
         needed = (name, *framework.companions)
         if isinstance(fault, ModuleNotFoundError) and fault.name in needed:
             raise DeepbenchError(
@@ -60,7 +60,7 @@ def preload(name: str) -> "type[Backend]":
         if framework.own:
             raise
         raise DeepbenchError(
-            f"{framework.distribution}: its framework {name} cannot be imported: {fault}"
+            f"{framework.distribution}: its framework {name} cannot be imported: {one_line(fault)}"
         ) from None
     return kind
 

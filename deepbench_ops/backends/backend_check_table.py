@@ -15,10 +15,10 @@ from deepbench_ops import backends
 from deepbench_ops.backends import families
 from deepbench_ops.backends.backend_interface import Backend
 from deepbench_ops.backends.output_check import Check, check
-from deepbench_ops.conditions import LAYOUT
-from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.errors import PLUGIN_FAULTS, DeepbenchError, Unsupported, one_line
 from deepbench_ops.problems.problem import FIRST_CALL, Problem
 from deepbench_ops.problems.problem_lists import TYPES
+from deepbench_ops.run_conditions import LAYOUT
 
 OK, WRONG, SKIPPED = "ok", "wrong", "skipped"
 VERDICTS = (OK, WRONG, SKIPPED)
@@ -97,7 +97,8 @@ def _of_family(
         yield CheckResult(backend.name, backend.device, family, reason=reason)
         return
     twins = families.kinds(family)[:kinds]
-    first = (FIRST_CALL,) if backend.compiles else ()
+    timed = FIRST_CALL in TYPES[family].uncompared and backend.compiles
+    first = (FIRST_CALL,) if timed else ()
     operations = (*TYPES[family].operations, *first)
     for layout in layouts or TYPES[family].layouts:
         backend.layout = layout
@@ -111,7 +112,7 @@ def _missing_reason(backend: Backend, family: str) -> str:
         has = backend.builder(family) is not None
     except DeepbenchError as fault:
         return str(fault)
-    return "" if has else f"the {backend.name} backend has no {family} kernels"
+    return "" if has else backend.lacking_reason(family)
 
 
 def _row(backend: Backend, twins: Sequence[Problem], operation: str, precision: str) -> CheckResult:
@@ -124,8 +125,8 @@ def _row(backend: Backend, twins: Sequence[Problem], operation: str, precision: 
             one = check(backend, twin, precision, operation)
         except Unsupported as lacking:
             refused.append(str(lacking))
-        except Exception as fault:  # a table of all kernels must not end at the first broken one
-            wrong.append(f"{twin.id} raises {type(fault).__name__}: {' '.join(str(fault).split())}")
+        except PLUGIN_FAULTS as fault:  # a table of all kernels must not end at a broken one
+            wrong.append(f"{twin.id} raises {type(fault).__name__}: {one_line(fault)}")
         else:
             found.append((twin, one))
             if not one.ok:

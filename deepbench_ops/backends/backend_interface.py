@@ -1,7 +1,7 @@
 """The interface of a framework: all functions that a measurement calls."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -14,13 +14,13 @@ import numpy as np
 from deepbench_ops.backends import families, framework_list
 from deepbench_ops.backends.framework_list import OWN
 from deepbench_ops.backends.kernel import Kernel
-from deepbench_ops.conditions import DEVICE, EXECUTION, LAYOUT
-from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.errors import PLUGIN_FAULTS, DeepbenchError, Unsupported, one_line
 from deepbench_ops.problems.family_list import found
 from deepbench_ops.problems.precision import precision as known_precision
 from deepbench_ops.problems.problem import FIRST_CALL, OPERATIONS_SUFFIX, Problem, computed
 from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.problems.suggestions import unknown
+from deepbench_ops.run_conditions import DEVICE, EXECUTION, LAYOUT
 
 Builder = Callable[[Any, Any, str, str, int], Kernel]
 """``builder(backend, problem, precision, operation, seed)``: one per framework and family."""
@@ -57,6 +57,8 @@ class Backend(ABC):
     have several."""
     compiles: ClassVar[bool] = False
     """Whether the framework compiles a kernel before its first run. A first call includes this."""
+    lacking_families: ClassVar[Mapping[str, str]] = {}
+    """Reasons, by family, why the framework has no kernels of it."""
     lists_operations: ClassVar[bool] = False
     """Whether the framework can list the operations of a model's step and time each alone."""
 
@@ -69,6 +71,11 @@ class Backend(ABC):
         kernels."""
         module = _module_of(cls, family)
         return None if module is None else cls.builder_in(module)
+
+    @classmethod
+    def lacking_reason(cls, family: str) -> str:
+        """Return the reason why this framework has no kernels of a family."""
+        return cls.lacking_families.get(family, f"the {cls.name} backend has no {family} kernels")
 
     @classmethod
     def builder_in(cls, module: ModuleType) -> Builder:
@@ -113,7 +120,7 @@ class Backend(ABC):
             )
         builder = self.builder(problem.family)
         if builder is None:
-            raise Unsupported(f"the {self.name} backend has no {problem.family} kernels")
+            raise Unsupported(self.lacking_reason(problem.family))
         families.refuse(problem, precision, computed(operation))
         return builder(self, problem, precision, operation, seed)
 
@@ -194,10 +201,10 @@ def _imported(name: str) -> ModuleType:
     """
     try:
         return import_module(name)
-    except Exception as fault:
+    except PLUGIN_FAULTS as fault:
         origins = {each.package: each.distribution for each in found()[0].values()}
         origins |= {each.package: each.distribution for each in framework_list.found()[0].values()}
         origin = origins.get(name.rpartition(".")[0], OWN)
         if origin == OWN:
             raise
-        raise DeepbenchError(f"{origin}: {name} cannot be imported: {fault}") from None
+        raise DeepbenchError(f"{origin}: {name} cannot be imported: {one_line(fault)}") from None

@@ -61,9 +61,8 @@ class CpuBackend(Backend):
     compiles: ClassVar[bool] = True
     lacking: ClassVar[Mapping[str, str]] = {}
     """Reasons, by precision, why the framework has no kernel in that precision."""
-    nchw_alone: ClassVar[str] = ""
-    """Reason why the framework has convolutions in the published layout (NCHW) only, "" where it
-    has other layouts too."""
+    lacking_layouts: ClassVar[Mapping[str, str]] = {}
+    """Reasons, by layout, why the framework has no kernel whose tensors lie in that layout."""
 
     def __init__(self, device: str = "cpu") -> None:
         super().__init__(device)
@@ -84,8 +83,8 @@ class CpuBackend(Backend):
         """
         if precision in self.lacking:
             raise Unsupported(self.lacking[precision])
-        if self.nchw_alone and self.layout in problem.layouts[1:]:
-            raise Unsupported(self.nchw_alone)
+        if self.layout in problem.layouts and self.layout in self.lacking_layouts:
+            raise Unsupported(self.lacking_layouts[self.layout])
         return super().build(problem, precision, operation, seed)
 
     def memory_available(self) -> float:

@@ -13,7 +13,14 @@ import numpy as np
 
 from deepbench_ops.backends import families
 from deepbench_ops.backends.backend_interface import Backend
-from deepbench_ops.backends.kernel import CountedTerms, GroupedErrors, Kernel, Output, Reference
+from deepbench_ops.backends.kernel import (
+    CountedTerms,
+    GroupedErrors,
+    Index,
+    Kernel,
+    Output,
+    Reference,
+)
 from deepbench_ops.backends.run_cache import RunCache
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.problem import Problem
@@ -100,16 +107,19 @@ def spot_check(kernel: Kernel, seed: int = 0, run: bool = True) -> Check:
 
 
 def _spot_check(kernel: Kernel, name: str, output: Output, seed: int) -> Check:
-    shape = output.reference.shape
-    own = output.reference
-    terms = (
-        own.entry_terms if isinstance(own, CountedTerms) else kernel.flops / 2 / math.prod(shape)
-    )
-    entries = max(FEWEST_ENTRIES, min(ENTRIES, int(SPOT_CHECK_TERMS / max(terms, 1))))
-    index = _entries(shape, entries, seed)
+    index = spot_entries(output.reference, kernel.flops, seed)
     found = _compare(output.peek(index), *output.reference.at(index))
     entry = tuple(int(axis[found.entry[0]]) for axis in index)
     return replace(found, entry=entry, output=name)
+
+
+def spot_entries(reference: Reference, flops: float, seed: int = 0) -> Index:
+    """Return the index of the entries that a spot check compares; flops: of the kernel."""
+    terms = flops / 2 / math.prod(reference.shape)
+    if isinstance(reference, CountedTerms):
+        terms = reference.entry_terms
+    entries = max(FEWEST_ENTRIES, min(ENTRIES, int(SPOT_CHECK_TERMS / max(terms, 1))))
+    return _entries(reference.shape, entries, seed)
 
 
 def _worst(found: Sequence[Check]) -> Check:

@@ -3,11 +3,11 @@
 import click
 
 from deepbench_ops.commands.collective import print_table, shared_options
-from deepbench_ops.distributed import collective_options, rank_command
+from deepbench_ops.distributed import collective_options, local_rank_command, transports
 
 ALGORITHMS = "; ".join(
-    f"{name}: {', '.join([rank_command.DEFAULT_ALGORITHM, *choices])}"
-    for name, choices in rank_command.ALGORITHMS.items()
+    f"{name}: {', '.join([local_rank_command.DEFAULT_ALGORITHM, *each.algorithms])}"
+    for name, each in transports.found().items()
 )
 
 
@@ -16,7 +16,7 @@ ALGORITHMS = "; ".join(
 @click.option(
     "--algorithm",
     metavar="A",
-    default=rank_command.DEFAULT_ALGORITHM,
+    default=local_rank_command.DEFAULT_ALGORITHM,
     show_default=True,
     help=f"How the library sums. {ALGORITHMS}.",
 )

@@ -20,7 +20,7 @@ from deepbench_ops.problems.suggestions import unknown
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.bisection import BisectionStep
-    from deepbench_ops.measure.kernel_round import Round
+    from deepbench_ops.measure.ensemble_round import Round
     from deepbench_ops.releases.release_table import Release
 
 NOT_SLOWER, FOUND, UNSURE = 0, 1, 3
@@ -41,7 +41,7 @@ NOT_SLOWER, FOUND, UNSURE = 0, 1, 3
     help="The wheel of a nightly build, to try instead of the listed releases; repeat it, oldest"
     " first.",
 )
-@most_rounds(20, "The most pairs of processes to start for one comparison.")
+@most_rounds(20, "The most rounds, each of new processes, for one comparison.")
 def bisect(
     problem: str,
     span: str,
@@ -64,8 +64,8 @@ def bisect(
     """
     from deepbench_ops import project
     from deepbench_ops.analysis.bisection import bisect as search
-    from deepbench_ops.measure import ensemble
-    from deepbench_ops.measure.kernel_task import KernelTask
+    from deepbench_ops.measure import ensemble_sweeps
+    from deepbench_ops.measure.kernel_identity import KernelIdentity
     from deepbench_ops.releases import worker_launch
 
     folder = project.environments()
@@ -73,14 +73,14 @@ def bisect(
     known = (*wanted.operations, *wanted.uncompared)
     if operation not in known:
         raise unknown(f"{wanted.family} operation", operation, known)
-    task = KernelTask(wanted.family, wanted.id, precision, operation)
+    task = KernelIdentity(wanted.family, wanted.id, precision, operation)
 
     def measure(before: "Release", after: "Release", rounds: int) -> "list[Round]":
         launches = {
             release.name: worker_launch.launch(release, folder, _note)
             for release in (before, after)
         }
-        return ensemble.run_rounds(launches, [task], rounds)[task]
+        return ensemble_sweeps.run_rounds(launches, [task], rounds)[task]
 
     releases = _candidates(span, wheels)
     measure_alone()
@@ -117,14 +117,14 @@ def _narrowed(problem: str, releases: "list[Release]", steps: "list[BisectionSte
         return "nothing is settled, the same command begins again"
     first, last = releases[max(good, default=0)], releases[min(slow)]
     return (
-        "the rounds of the last release are lost, what is printed above is settled: deepbench "
+        "the rounds of the last release are lost, the answers above stay: deepbench "
         f"bisect {problem} {first.name}..{last.name} goes on from there"
     )
 
 
 def _candidates(span: str, wheels: tuple[Path, ...]) -> "list[Release]":
     from deepbench_ops import project
-    from deepbench_ops.releases import release_table, table_location, wheel_release
+    from deepbench_ops.releases import release_from_wheel_file, release_table, table_location
 
     releases = table_location.measurable(project.results())
     ends = span.split("..")
@@ -140,7 +140,7 @@ def _candidates(span: str, wheels: tuple[Path, ...]) -> "list[Release]":
     if low > high:
         raise DeepbenchError(f"{span}: the older release comes first: {last.name}..{first.name}")
     if wheels:
-        return [first, *(wheel_release.read(path, last) for path in wheels), last]
+        return [first, *(release_from_wheel_file.read(path, last) for path in wheels), last]
     return [first, *of_framework[low + 1 : high], last]
 
 

@@ -11,8 +11,7 @@ import click
 from deepbench_ops.backends import DEVICES, NAMES
 from deepbench_ops.commands import progress_line, terminal_tables
 from deepbench_ops.commands.options import printed_as, release_option, several
-from deepbench_ops.commands.output_format import as_json
-from deepbench_ops.conditions import LAYOUT
+from deepbench_ops.commands.output_format import show
 from deepbench_ops.errors import DeepbenchError, NoAnswer
 from deepbench_ops.exchange.spreadsheet_text import guarded_csv
 from deepbench_ops.problems import ALL_PRECISIONS, FAMILIES
@@ -20,10 +19,11 @@ from deepbench_ops.problems.precision import precision as known_precision
 from deepbench_ops.problems.problem import FIRST_CALL
 from deepbench_ops.problems.problem_lists import TYPES, family_name
 from deepbench_ops.problems.suggestions import unknown
+from deepbench_ops.run_conditions import LAYOUT
 
 if TYPE_CHECKING:
     from deepbench_ops.backends.backend_check_table import CheckResult
-    from deepbench_ops.distributed.check_process import Selection
+    from deepbench_ops.distributed.check_rows import Selection
 
 COLUMNS = (
     terminal_tables.Column("framework"),
@@ -76,7 +76,7 @@ def check(
       wrong    some entry is not, or the kernel fails: the exit status is 1
       skipped  missing here, with the reason; if all are, the exit status is 3
     """
-    from deepbench_ops.distributed.check_process import Selection
+    from deepbench_ops.distributed.check_rows import Selection
     from deepbench_ops.measure import threads
 
     wanted = Selection(
@@ -111,17 +111,17 @@ def checked(wanted: "Selection", release: str | None) -> Iterator["CheckResult"]
 
     Raises DeepbenchError for an unknown release, or one of a framework that is not asked for.
     """
-    from deepbench_ops.distributed import check_process
+    from deepbench_ops.distributed import check_rows
 
     if release is None:
-        return check_process.rows(wanted, show_step)
+        return check_rows.rows(wanted, show_step)
     from deepbench_ops.releases import worker_launch
 
     launch = worker_launch.of_name(release, lambda line: click.echo(line, err=True))
     framework = launch.environ["DEEPBENCH_FRAMEWORK"]
     if framework not in wanted.frameworks:
         raise DeepbenchError(f"--release {release} is no release of --framework: leave that out")
-    return check_process.rows_of(launch, replace(wanted, frameworks=(framework,)), show_step)
+    return check_rows.rows_of(launch, replace(wanted, frameworks=(framework,)), show_step)
 
 
 def known(what: str, name: str, names: Sequence[str]) -> str:
@@ -148,7 +148,7 @@ def print_json(rows: Iterable["CheckResult"]) -> list["CheckResult"]:
     """
     found = list(rows)
     progress_line.clear()
-    click.echo(as_json([asdict(row) for row in found]))
+    show("json", str, lambda: [asdict(row) for row in found])
     return found
 
 

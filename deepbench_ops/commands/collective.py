@@ -10,29 +10,32 @@ from deepbench_ops.commands.options import kernel_ids, measure_alone, say_settin
 from deepbench_ops.distributed import (
     collective_kernel,
     collective_options,
-    collective_table,
+    collective_timing,
     launcher_variables,
-    rank_command,
-    transport,
+    local_rank_command,
+    transport_interface,
+    transports,
 )
 from deepbench_ops.distributed.collective_options import FEWEST_RANKS, MOST_RANKS
 from deepbench_ops.distributed.rank_group import TIMEOUT_SECONDS, RankGroup
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.collective import Collective
 
+LONE = " or ".join(name for name, each in transports.found().items() if each.may_be_alone)
+
 OPTIONS = (
     click.option(
         "--ranks",
         metavar="N",
         default="",
-        help=f"Processes, from {FEWEST_RANKS} to {MOST_RANKS}; 1 too with nccl.  [required]",
+        help=f"Processes, from {FEWEST_RANKS} to {MOST_RANKS}; 1 too with {LONE}.  [required]",
     ),
     click.option(
         "--transport",
         metavar="T",
-        default=transport.NAMES[0],
+        default=transport_interface.NAMES[0],
         show_default=True,
-        help=f"The library that carries the messages: {', '.join(transport.NAMES)}.",
+        help=f"The library that carries the messages: {', '.join(transport_interface.NAMES)}.",
     ),
     kernel_ids("Only this; may be repeated."),
     click.option("--elements", metavar="N", multiple=True, help="A vector of a size of your own."),
@@ -59,7 +62,15 @@ def shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-@click.command()
+def _operations() -> str:
+    """Return a line for each collective operation."""
+    kinds = collective_options.kinds()
+    width = max(map(len, kinds))
+    lines = (f"  {name:{width}}  {kind.outcome}" for name, kind in kinds.items())
+    return "\n".join(("\b", "NAME:", *lines))
+
+
+@click.command(epilog=_operations())
 @click.argument("name", metavar="NAME")
 @click.option(
     "--precision",
@@ -73,7 +84,7 @@ def collective(
     name: str,
     precision: str,
     ranks: str,
-    transport: str,
+    transport_interface: str,
     ids: tuple[str, ...],
     elements: tuple[str, ...],
     repeats: str | None,
@@ -86,12 +97,10 @@ def collective(
         deepbench collective all_to_all --ranks 4 --transport mpi --elements 1000000
         deepbench collective reduce_scatter --ranks 2 --precision bfloat16
 
-    NAME is all_gather (every process ends with the parts of all), reduce_scatter (with its part of
-    the sum), all_to_all (with the part that each process has for it) or all_reduce (with the whole
-    sum). Without --problem and --elements the listed sizes are taken that two cores can run. The
-    elements are those of the whole vector, a multiple of N where it is cut into parts. Every entry
-    on every process is compared with the exact result, before and after the timing.
-    docs/reference/all_reduce.md derives each figure. Between machines, run
+    The operations are listed at the end. Without --problem and --elements the listed sizes are
+    taken that two cores can run. The elements are those of the whole vector, a multiple of N where
+    it is cut into parts. Every entry on every process is compared with the exact result, before and
+    after the timing. docs/reference/all_reduce.md derives each figure. Between machines, run
     "python -m deepbench_ops.distributed --collective NAME" under torchrun or mpirun.
 
     \b
@@ -106,16 +115,19 @@ def collective(
     asked = collective_options.request(
         ids, elements, repeats, timeout, collective_options.kind(name), precision
     )
-    print_table(asked, ranks, transport)
+    print_table(asked, ranks, transport_interface)
 
 
 def print_table(
     asked: collective_options.CollectiveRequest,
     ranks: str,
     name: str,
-    algorithm: str = rank_command.DEFAULT_ALGORITHM,
+    algorithm: str = local_rank_command.DEFAULT_ALGORITHM,
 ) -> None:
-    """Start the ranks over the transport of that name, time what is asked for, print each line."""
+    """Start the ranks over the transport of that name, time the operation, print each line.
+
+    Raises DeepbenchError under a launcher such as mpirun, and for a problem that cannot run so.
+    """
     count = collective_options.ranks(ranks, name)
     if launcher_variables.found() is not None:
         raise DeepbenchError(
@@ -128,7 +140,7 @@ def print_table(
         measure_alone()
         say_settings()
         with RankGroup(name, count, asked.timeout, algorithm) as group:
-            for line in collective_table.lines(group, asked):
+            for line in collective_timing.lines(group, asked):
                 click.echo(terminal_tables.prose(line, "#   ") if line.startswith("#") else line)
     except Unsupported as reason:
         raise DeepbenchError(str(reason)) from None

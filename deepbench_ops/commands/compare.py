@@ -216,7 +216,7 @@ def _json(
             {column.title: cell for column, cell in zip(CHANGE_COLUMNS, _change(c), strict=True)}
             for c in listed
         ],
-        "implementations": [switch.as_json() for switch in _switches(changes)],
+        "implementations": [switch.as_data() for switch in _switches(changes)],
     }
 
 

@@ -1,5 +1,6 @@
 """`deepbench fastest`: the fastest machine for each kernel, now and over time."""
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import date, datetime
 from pathlib import Path
@@ -15,6 +16,8 @@ from deepbench_ops.problems.problem_ids import problem_of
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.fastest_machines import SpeedRecord
+    from deepbench_ops.analysis.point_filter import Only
+    from deepbench_ops.analysis.points import Point
 
 COLUMNS = (
     terminal_tables.Column("set", drop=2),
@@ -45,7 +48,7 @@ COLUMNS = (
     "--as-of",
     metavar="YYYY-MM-DD",
     type=click.DateTime(["%Y-%m-%d"]),
-    help="Only what was out on that day.",
+    help="Only results until that day.",
 )
 @click.option("--history", is_flag=True, help="Every record a kernel has had, with its day.")
 @printed_as("table", "markdown", "json")
@@ -74,19 +77,26 @@ def fastest(
     """
     from deepbench_ops.analysis import fastest_machines as records
     from deepbench_ops.analysis import machine_points, points
-    from deepbench_ops.analysis.settings_agreement import notes
+    from deepbench_ops.analysis.point_filter import EVERYTHING
+    from deepbench_ops.analysis.settings_and_state_agreement import notes
     from deepbench_ops.analysis.unsteady_list import remarks, without_answer
     from deepbench_ops.problems.selections import select
     from deepbench_ops.releases import table_location
 
     members = select(selection, family)
     releases = {release.hash: release for release in table_location.load(results)}
-    found = [
-        point
-        for machine in points.machines(results)
-        for point in machine_points.load(results, machine, releases)
-    ]
     ids = {(member.set, member.problem.id) for member in members}
+    only = {
+        "family": {member.problem.family for member in members},
+        "problem": {id for _, id in ids},
+        "precision": precisions,
+    }
+
+    def load(only: "Only") -> "Iterator[Point]":
+        for machine in points.machines(results):
+            yield from machine_points.load(results, machine, releases, only=only)
+
+    found = list(load(only))
     day = as_of.date() if as_of else None
     if history:
         lines = [r for line in records.history(found, members, precisions, day) for r in line]
@@ -101,7 +111,7 @@ def fastest(
     ]
     if not lines:
         raise without_answer(
-            _nothing(results, len(found), selection, family, precisions, day), asked
+            _nothing(results, any(load(EVERYTHING)), selection, family, precisions, day), asked
         )
     apart = [p for p in asked if p.usual_run and p.settings]
     say([*notes([p for p in asked if p.usual], apart), *remarks(asked)], form)
@@ -114,7 +124,7 @@ def fastest(
 
 def _nothing(
     results: Path,
-    times: int,
+    times: bool,
     selection: str,
     family: str | None,
     precisions: tuple[str, ...],

@@ -48,7 +48,7 @@ def frameworks(
     """
     from deepbench_ops.analysis import framework_comparison as analysis
     from deepbench_ops.analysis import machine_points, shared_rounds
-    from deepbench_ops.analysis.settings_agreement import notes
+    from deepbench_ops.analysis.settings_and_state_agreement import notes
     from deepbench_ops.analysis.unsteady_list import remarks, without_answer
     from deepbench_ops.problems.selections import select
     from deepbench_ops.releases import table_location
@@ -56,7 +56,8 @@ def frameworks(
     releases = {release.hash: release for release in table_location.load(results)}
     name = machine_with_results(results, machine)
     members = {(m.set, m.problem.family, m.problem.id) for m in select(selection, family)}
-    every = machine_points.load(results, name, releases, rounds=True)
+    only = {"family": {of for _, of, _ in members}}  # at all precisions, which share its noise
+    every = machine_points.load(results, name, releases, rounds=True, only=only)
     asked = [
         point
         for point in every

@@ -5,11 +5,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from deepbench_ops.statistics.stopping_rule import FEWEST_FOR_WIDTH
+from deepbench_ops.statistics.alpha_spending import FEWEST_FOR_WIDTH
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.ensemble_verdicts import Goal
-    from deepbench_ops.measure.kernel_task import KernelTask
+    from deepbench_ops.measure.kernel_identity import KernelIdentity
 
 
 class HistoryProgress:
@@ -34,7 +34,9 @@ class HistoryProgress:
         self._began = self._said = self._filed = clock()
         self._round, self._in_round, self._steps = -1, 0, 0
 
-    def note(self, number: int, task: "KernelTask", still_open: "Sequence[KernelTask]") -> None:
+    def note(
+        self, number: int, task: "KernelIdentity", still_open: "Sequence[KernelIdentity]"
+    ) -> None:
         """Print the line, and file results, if the last ones are long enough ago."""
         now, self._steps = self._clock(), self._steps + 1
         self._in_round = self._in_round + 1 if number == self._round else 1

@@ -11,10 +11,10 @@ import click
 from deepbench_ops.backends import DEVICES
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import printed_as, results_folder, say
-from deepbench_ops.commands.output_format import as_json, counted
+from deepbench_ops.commands.output_format import counted, show
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import export_table_reader, submission, workbook_values
-from deepbench_ops.exchange.workbook_values import Publication
+from deepbench_ops.exchange import export_table_reader, publication_reader, submission
+from deepbench_ops.exchange.publication_reader import Publication
 from deepbench_ops.releases.release_table import Release
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def import_(
         one
         for path in files
         if path not in sent and path not in tables_of
-        for one in workbook_values.read(path, machine, day.date() if day else None, device)
+        for one in publication_reader.read(path, machine, day.date() if day else None, device)
     ]
     add = partial(table_location.append, results)
     with locks.results(results, doing=f"deepbench import {files[0]}"):
@@ -145,16 +145,17 @@ def import_(
             say(f"{path}: {line}" for line in export_table_reader.remarks(tables_of[path]))
     if (sent or tables_of) and not found:
         return
-    if form == "json":
-        click.echo(as_json([_row(one) for one in found]))
-    else:
-        click.echo(terminal_tables.table(COLUMNS, [list(_row(one).values()) for one in found]))
+
+    def text() -> str:
+        table = terminal_tables.table(COLUMNS, [list(_row(one).values()) for one in found])
         times, names = sum(one.timings for one in found), {one.machine.name for one in found}
-        click.echo(
-            f"{counted(times, 'time')} of {counted(len(names), 'machine')}:"
+        return (
+            f"{table}\n{counted(times, 'time')} of {counted(len(names), 'machine')}:"
             f" {counted(changed, 'result file')} written, {counted(added, 'day')} added to the"
             " release table"
         )
+
+    show(form, text, lambda: [_row(one) for one in found])
     if cells:
         click.echo("\n".join(line for one in found for line in _cells(one, results)))
 
@@ -209,7 +210,7 @@ def _row(one: Publication) -> dict[str, object]:
         one.published_set,
         one.timings,
         len(one.unread),
-        len(one.slips),
+        len(one.misprinted_ids),
         len(one.unlisted),
         len(one.disagreeing),
     )
@@ -217,14 +218,14 @@ def _row(one: Publication) -> dict[str, object]:
 
 
 def _cells(one: Publication, results: Path) -> Iterator[str]:
-    """Yield a line for each cell that was not taken, and for what else is odd."""
-    from deepbench_ops.analysis import published_slips
+    """Yield a line for each cell that was not taken, and for other oddities."""
+    from deepbench_ops.analysis import wrong_published_times
     from deepbench_ops.exchange import published_result_filing
 
     for cell in one.unread:
         yield f"{one.source}: {cell.place} {cell.reason}: {cell.text!r}"
-    for printed, run in sorted(one.slips.items()):
-        yield f"{one.source}: {printed} is a slip, the programs ran {run}"
+    for printed, run in sorted(one.misprinted_ids.items()):
+        yield f"{one.source}: {printed} is a misprint, the programs ran {run}"
     for problem in sorted(one.unlisted):
         yield f"{one.source}: {problem} is in no program list: it keeps an id of its own"
     for timing in one.disagreeing:
@@ -232,13 +233,13 @@ def _cells(one: Publication, results: Path) -> Iterator[str]:
             f"{one.source}: {timing.place} gives {timing.seconds:g} s, which does not fit the FLOPS"
             " printed next to it; the time counts"
         )
-    beyond = published_slips.impossible(one.values, one.machine.peaks)
+    beyond = wrong_published_times.impossible(one.values, one.machine.peaks)
     path = published_result_filing.path_of(results, one)
     for key in sorted(
-        published_slips.of_machine(path.parent).get(path.name, set()) & one.values.keys()
+        wrong_published_times.of_machine(path.parent).get(path.name, set()) & one.values.keys()
     ):
         why = "it is beyond the machine's peak" if key in beyond else "later ones correct it"
         if key in one.out_of_step:
             why = f"{one.out_of_step[key]} was pasted out of step with its rows"
         name, params = key
-        yield f"{one.source}: {name}({', '.join(params)}) is a slip that pages leave out: {why}"
+        yield f"{one.source}: {name}({', '.join(params)}) is wrong, and pages leave it out: {why}"

@@ -15,8 +15,8 @@ from deepbench_ops.commands.options import SELECTED
     metavar="[FROM]",
     is_flag=False,
     flag_value=new_project.PUBLISHED,
-    help="Begin with results: what others have published, or those FROM a project folder, its "
-    "results/, or an archive (zip, tar) of either.",
+    help="Begin with results: the published ones, or those FROM a project folder, its results/, or "
+    "an archive (zip, tar) of either.",
 )
 @click.option("--workflow", is_flag=True, help="Add a scheduled workflow that measures releases.")
 def init(folder: Path, history: str | None, workflow: bool) -> None:

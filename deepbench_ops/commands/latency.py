@@ -22,8 +22,8 @@ from deepbench_ops.commands.options import (
 )
 from deepbench_ops.commands.output_format import show
 from deepbench_ops.commands.whole_model_setup import demand, prepared_model, run_recorder
-from deepbench_ops.conditions import EXECUTION, LAYOUT
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.run_conditions import EXECUTION, LAYOUT
 
 if TYPE_CHECKING:
     from deepbench_ops.backends.torch_backend.device import TorchDevice

@@ -37,7 +37,7 @@ def machine(
     renew_yardsticks: bool,
     renew_peaks: bool,
 ) -> None:
-    """Describe this machine and measure what it can reach, in about a minute.
+    """Describe this machine and measure its peaks, in about a minute.
 
     \b
         deepbench machine --yes

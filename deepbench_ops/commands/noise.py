@@ -18,10 +18,10 @@ from deepbench_ops.commands.options import (
     printed_as,
     say_settings,
 )
-from deepbench_ops.commands.output_format import as_json
+from deepbench_ops.commands.output_format import show
 from deepbench_ops.commands.problems import find_anywhere
 from deepbench_ops.problems.gemm import Gemm
-from deepbench_ops.statistics.robust_interval import FEWEST
+from deepbench_ops.statistics.ruined_rounds import FEWEST
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.verdict import Verdict
@@ -63,19 +63,21 @@ def noise(
     from deepbench_ops import project
     from deepbench_ops.analysis.ensemble_verdicts import compare_in_one_state
     from deepbench_ops.machine import noise_advice, state_profile
-    from deepbench_ops.measure import blas_cost, ensemble, fingerprint, threads
-    from deepbench_ops.measure.kernel_task import KernelTask
+    from deepbench_ops.measure import blas_cost, ensemble_sweeps, fingerprint, threads
+    from deepbench_ops.measure.kernel_identity import KernelIdentity
     from deepbench_ops.releases import worker_launch
 
     problems = [find_anywhere(text, None) for text in ids or _headline()]
-    tasks = [KernelTask(each.family, each.id, precision) for each in problems]
+    tasks = [KernelIdentity(each.family, each.id, precision) for each in problems]
     measure_alone()
     say_settings()
     launch = worker_launch.launch(_release(release), project.environments(), _note)
     latencies = state_profile.latencies(threads.wanted())
     load, before = os.getloadavg()[0], noise_advice.processor_time()
     with keeping(lambda: "nothing is kept, the same command begins again"):
-        rounds_by_task = ensemble.run_rounds({"first": launch, "second": launch}, tasks, rounds)
+        rounds_by_task = ensemble_sweeps.run_rounds(
+            {"first": launch, "second": launch}, tasks, rounds
+        )
     advised = noise_advice.advice(fingerprint.of_the_run(), load, noise_advice.stolen_since(before))
     verdicts = {
         task.problem: compare_in_one_state(found, "first", "second")
@@ -85,19 +87,20 @@ def noise(
     states = state_profile.summary(_levels(), latencies)
     advised += _too_few(list(verdicts.values()), rounds)
     blas = blas_cost.lines(launch.python) if _is_numpy(launch) else []
-    if form == "json":
+
+    def text() -> str:
+        rows = [_row(id, verdict, rounds) for id, verdict in verdicts.items()]
+        said = [*states, *(advised or ["Nothing to improve was found."])]
+        said += ["", *blas] if blas else []
+        return "\n".join(
+            [terminal_tables.table(COLUMNS, rows), "", *map(terminal_tables.prose, said)]
+        )
+
+    def data() -> object:
         figures = {id: asdict(verdict) for id, verdict in verdicts.items()}
-        click.echo(as_json({"kernels": figures, "advice": advised, "blas": blas, "states": states}))
-        return
-    rows = [_row(id, verdict, rounds) for id, verdict in verdicts.items()]
-    click.echo(terminal_tables.table(COLUMNS, rows))
-    click.echo()
-    for line in states:
-        click.echo(terminal_tables.prose(line))
-    for line in advised or ["Nothing to improve was found."]:
-        click.echo(terminal_tables.prose(line))
-    for line in ["", *blas] if blas else []:
-        click.echo(terminal_tables.prose(line))
+        return {"kernels": figures, "advice": advised, "blas": blas, "states": states}
+
+    show(form, text, data)
 
 
 def _levels() -> list[float]:
@@ -160,13 +163,13 @@ def _too_few(verdicts: "Sequence[Verdict]", rounds: int) -> list[str]:
     if unknown:
         found.append(
             f"{len(unknown)} of {len(verdicts)} kernels have fewer than {FEWEST} rounds in"
-            " one state of the machine. Mend: more --rounds"
+            " one state of the machine. Remedy: more --rounds"
         )
     short = [each for each in verdicts if GOAL < each.detectable < math.inf]
     if short:
         most = max(_needed(verdict, rounds) for verdict in short)
         found.append(
             f"{len(short)} of {len(verdicts)} kernels cannot show {GOAL:.0%} in {rounds} rounds."
-            f" Mend: up to {most} rounds"
+            f" Remedy: up to {most} rounds"
         )
     return found

@@ -37,8 +37,8 @@ OPERATION, FAMILY = "operation", "family"
 @click.option(
     "--by",
     type=click.Choice((OPERATION, FAMILY)),
-    help="A line for each operation of torch, or for each problem of today's families: family for"
-    " networks of today, operation for others, unless given.",
+    help="A line for each operation of torch, or for each problem of modern families: family for"
+    " modern networks, operation for others, unless given.",
 )
 @precision_option
 @device_option
@@ -103,7 +103,7 @@ def ops(
 
 
 def _of_today(name: str) -> bool:
-    """Whether a network is of today, which is made of today's families."""
+    """Whether a network is modern, that is, made of modern families."""
     return any(each.sizes()["name"] == name for each in load("model", "modern_full"))
 
 

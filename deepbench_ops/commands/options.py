@@ -165,16 +165,21 @@ wide_tables = click.option(
 )
 
 
-def printed_as(*forms: str) -> Callable[..., Any]:
-    """Return the options --format, with the first form as default, and --wide."""
-    formats = click.option(
+def format_option(forms: Sequence[str], default: str | None, help: str) -> Callable[..., Any]:
+    """Return the option --format with these forms."""
+    return click.option(
         "--format",
         "form",
         type=click.Choice(forms),
-        default=forms[0],
+        default=default,
         show_default=True,
-        help="How it is printed.",
+        help=help,
     )
+
+
+def printed_as(*forms: str) -> Callable[..., Any]:
+    """Return the options --format, with the first form as default, and --wide."""
+    formats = format_option(forms, forms[0], "How it is printed.")
     return lambda command: formats(wide_tables(command))
 
 
@@ -182,7 +187,7 @@ def machine_with_results(results: Path, name: str | None, wanted: str = MEASURE)
     """Return the machine that a command is about: the one named, else this machine.
 
     wanted: the results that it should have, as the end of "measure ...". Raises DeepbenchError
-    where it has none.
+    for an unknown name, and NoAnswer where the machine has none.
     """
     from deepbench_ops.analysis import points
     from deepbench_ops.asv_adapter import machine_entry
@@ -209,10 +214,10 @@ def say(lines: Iterable[str], form: str = "table") -> None:
 
 
 def say_settings() -> None:
-    """Name the settings from outside, for commands that measure, before they do."""
-    from deepbench_ops.measure import outside_settings
+    """Name the external settings, for commands that measure, before they do."""
+    from deepbench_ops.measure import library_variables
 
-    say(filter(None, [outside_settings.notice(outside_settings.of_this_process())]))
+    say(filter(None, [library_variables.notice(library_variables.of_this_process())]))
 
 
 def measure_alone() -> None:

@@ -1,4 +1,4 @@
-"""Output of a command: text for a reader, CSV or JSON."""
+"""Output of a command: text for a reader, CSV, JSON or JUnit's XML."""
 
 import json
 import math
@@ -16,19 +16,30 @@ def show(
     text: Callable[[], str],
     data: Callable[[], object],
     lines: Callable[[], Rows] = list,
+    junit: Callable[[], str] = str,
+    names: Callable[[], Sequence[str]] = list,
 ) -> None:
-    """Print an answer: `data` as JSON, `lines` as CSV, else `text`, which is for a reader."""
-    if form == "json":
+    """Print an answer: `data` as JSON, `lines` as CSV, `junit`, `names` as a line for a shell,
+    nothing for none, else `text` for a reader."""
+    if form == "junit":
+        click.echo(junit())
+    elif form == "json":
         click.echo(as_json(data()))
     elif form == "csv":
         click.echo(as_csv(lines()), nl=False)
+    elif form == "names":
+        line = " ".join(names())
+        click.echo(line, nl=bool(line))
     else:
         click.echo(text())
 
 
 def as_json(value: object) -> str:
     """Return strict JSON: numbers that are not finite, which it lacks, are null."""
-    return json.dumps(_finite(value), indent=1, allow_nan=False)
+    try:
+        return json.dumps(value, indent=1, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(value), indent=1, allow_nan=False)
 
 
 def as_csv(lines: Rows) -> str:

@@ -42,7 +42,7 @@ def overhead(
         deepbench overhead bert_128 --pass training_step
 
     The operations of the step are measured one by one; the rest of the step is the framework's
-    overhead. It is below zero if an operation finds in the cache what the one before has written.
+    overhead. It is below zero if an operation finds in the cache the result of the one before.
     Only releases that measured both are listed; without MODEL, all models. "deepbench ops" measures
     one step now.
     """
@@ -55,9 +55,10 @@ def overhead(
     releases = {release.hash: release for release in table_location.load(results)}
     whose = machine_with_results(results, machine, f"some with {MEASURE}")
     asked = {"name": name, "batch": batch}
+    of_models = {"family": [Model.family]}
     lines = [
         as_dict(found)
-        for found in overheads(machine_points.load(results, whose, releases))
+        for found in overheads(machine_points.load(results, whose, releases, only=of_models))
         if all(v is None or v == getattr(found.whole.problem, k) for k, v in asked.items())
         and operation in (None, found.whole.operation)
         and precision in (None, found.whole.precision)

@@ -31,7 +31,7 @@ SHORT = {
     "--set",
     "listed",
     metavar="S",
-    help=f"Only what this list holds: {', '.join(SETS)}; dashes or underscores.",
+    help=f"Only the problems of this set: {', '.join(SETS)}; dashes or underscores.",
 )
 @click.option(
     "--selection",
@@ -59,21 +59,21 @@ def problems(
         deepbench problems --family gemm
         deepbench problems m1760_n128_k1760_NN --format json
 
-    Each distinct problem of DeepBench's lists and of today's operations is printed once: its sizes,
+    Each distinct problem of DeepBench's lists and of modern operations is printed once: its sizes,
     the FLOPs of one pass, the bytes that a pass has to move at least, the FLOPs per byte (both at
     each precision of the family), the application that it comes from and the sets that list it.
     With IDs, only these. Whole models are listed with --family model. Published operations that no
     family has, such as linear attention, are in docs/reference/method_modern.md with the reason.
     """
     if unlisted and (listed or selection):
-        raise DeepbenchError("--published-only names what no set or selection has: leave them out")
+        raise DeepbenchError("--published-only cannot be given with a set or selection")
     found = timed_only(ids, family) if unlisted else chosen(ids, family, listed, selection)
     if not found:
         raise DeepbenchError("no problem meets all of these conditions")
     show(
         form,
         lambda: as_tables(found),
-        lambda: [as_json(problem) for problem in found],
+        lambda: [as_data(problem) for problem in found],
         lambda: csv_lines(found),
     )
 
@@ -124,7 +124,7 @@ def find_anywhere(id: str, family: str | None) -> Problem:
     return find(everything[id], id)
 
 
-def as_json(problem: Problem) -> dict[str, object]:
+def as_data(problem: Problem) -> dict[str, object]:
     """Return all facts of a problem; bytes and intensity are objects by precision."""
     return {
         "family": problem.family,

@@ -32,9 +32,9 @@ def query(sql: str, folder: Path | None, results: Path, form: str) -> None:
     DuckDB's. Nothing can be changed, and no other file can be read. Times that are not to be
     trusted have their reason in the column unsteady.
     """
-    from deepbench_ops.analysis import sql_answer
+    from deepbench_ops.analysis import read_only_query
 
-    answer = sql_answer.answer(opened(folder, results), sql)
+    answer = read_only_query.answer(opened(folder, results), sql)
     show(
         form,
         lambda: terminal_tables.table(

@@ -14,6 +14,7 @@ from packaging.version import Version
 from deepbench_ops import damaged_input, project
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import printed_as, wide_tables
+from deepbench_ops.commands.output_format import show
 from deepbench_ops.errors import DeepbenchError, NoAnswer
 
 if TYPE_CHECKING:
@@ -120,16 +121,16 @@ def add(
     A row whose packages pip cannot install together is refused, and nothing is written. The row is
     in the project folder's release table, which `repo` in asv.conf.json names.
     """
-    from deepbench_ops.releases import new_row, release_table, table_location
+    from deepbench_ops.releases import new_release_row, release_table, table_location
 
     path = table_location.of_project()
-    framework, version = new_row.requested(requirement)
+    framework, version = new_release_row.requested(requirement)
     if python is not None:
         if wheel or source or index or pins is not None:
             raise click.UsageError("give --python with no other option than --date")
         _add_installed(framework, version, day.date() if day else None, python, path)
         return
-    new_row.demand_new(framework, version, path)
+    new_release_row.demand_new(framework, version, path)
     given = tuple(pins.split()) if pins is not None else None
     for pin in given or ():
         release_table.demand_exact("--pins", pin)
@@ -139,27 +140,27 @@ def add(
         raise click.UsageError("give one of --wheel, --source and --index: where it comes from")
     date = day.date() if day else None
     if source is not None:
-        wheel = new_row.built(source, project.wheels(), framework)
+        wheel = new_release_row.built(source, project.wheels(), framework)
     if wheel is not None:
-        row = new_row.from_wheel(framework, version, wheel, given, date, path)
+        row = new_release_row.from_wheel(framework, version, wheel, given, date, path)
     else:
-        row = new_row.listed(framework, version, given, date, index)
-    new_row.add(row, path)
+        row = new_release_row.listed(framework, version, given, date, index)
+    new_release_row.add(row, path)
     click.echo(f"added {row.name} ({row.date}); measure it with: asv run {row.name}^!")
 
 
 def _add_installed(
     framework: str, version: "Version", day: datetime.date | None, python: Path, path: Path
 ) -> None:
-    """Let a release be measured by an interpreter that holds it, and say what that lacks."""
-    from deepbench_ops.releases import installed_release, new_row, release_table
+    """Let a release be measured by an interpreter that holds it, and name missing packages."""
+    from deepbench_ops.releases import installed_release, new_release_row, release_table
     from deepbench_ops.releases.environment_install import project_root
 
     folder = project.environments()
     python = Path(os.path.abspath(python))  # noqa: PTH100 (a link names an environment)
     found = installed_release.probed(python, framework)
     known = {(each.framework, Version(each.version)): each for each in release_table.load(path)}
-    row = known.get((framework, version)) or new_row.of_interpreter(
+    row = known.get((framework, version)) or new_release_row.of_interpreter(
         framework, version, installed_release.pins(framework, found), day
     )
     installed_release.demand_version(python, row, found)
@@ -202,7 +203,7 @@ def update(names: tuple[str, ...], nightly: bool, older: bool, adds: bool, form:
     """
     from deepbench_ops.problems.suggestions import unknown
     from deepbench_ops.releases import new_releases, release_table, table_location
-    from deepbench_ops.releases.companion_packages import frameworks_with_rules
+    from deepbench_ops.releases.companion_pins import frameworks_with_rules
     from deepbench_ops.releases.package_index import Index
 
     path = table_location.of_project()
@@ -219,7 +220,7 @@ def update(names: tuple[str, ...], nightly: bool, older: bool, adds: bool, form:
             found += new_releases.nightly(name, known, index) if nightly else []
     if adds:
         found = [each for each in found if _added(each, index, path)]
-    _print_updates(found, adds, form)
+    show(form, lambda: _updates_text(found, adds), list, names=lambda: [one.name for one in found])
 
 
 @contextmanager
@@ -233,28 +234,24 @@ def _warning() -> Iterator[None]:
 
 def _added(update: "Update", index: "Index", path: Path) -> bool:
     """Add the row of an update, or warn; return whether it was added."""
-    from deepbench_ops.releases import new_releases, new_row
+    from deepbench_ops.releases import new_release_row, new_releases
 
     with _warning():
-        new_row.add(new_releases.row(update, index), path)
+        new_release_row.add(new_releases.row(update, index), path)
         return True
     return False
 
 
-def _print_updates(found: list["Update"], added: bool, form: str) -> None:
+def _updates_text(found: list["Update"], added: bool) -> str:
+    """Return the updates as a table, and what to do next."""
+    if not found:
+        return "nothing was added" if added else "nothing has come out since"
+    lines = [
+        [each.name, each.date, "nightly" if each.url else "final", each.source] for each in found
+    ]
     names = " ".join(each.name for each in found)
-    if form == "names":
-        click.echo(names, nl=bool(names))
-    elif not found:
-        click.echo("nothing was added" if added else "nothing has come out since")
-    else:
-        lines = [
-            [each.name, each.date, "nightly" if each.url else "final", each.source]
-            for each in found
-        ]
-        click.echo(terminal_tables.table(UPDATES, lines))
-        after = f'measure them with: asv run "{names}"' if added else "--add adds them"
-        click.echo(f"{len(found)} releases; {after}")
+    after = f'measure them with: asv run "{names}"' if added else "--add adds them"
+    return f"{terminal_tables.table(UPDATES, lines)}\n{len(found)} releases; {after}"
 
 
 @release.command()

@@ -1,7 +1,7 @@
 """`deepbench scaling`: a network's training on more and more ranks of this machine."""
 
-import statistics
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -53,13 +53,13 @@ def scaling(
     Training is data-parallel: each rank has a batch of its own and, on the cpu, an equal share of
     the processors, the same for every number of ranks. Efficiency is the throughput of a rank over
     that of a rank in the first line. The memory of all ranks is estimated before any of them
-    starts. On several machines:
+    starts. On several machines deepbench fleet plan --training, or:
 
     \b
         torchrun --nnodes ... -m deepbench_ops.distributed.training '{"network": ..., ...}'
     """
     counts = _counts(ranks)
-    from deepbench_ops.distributed.training import rank_memory, training_launch
+    from deepbench_ops.distributed.training import rank_memory, scaling_run, training_launch
     from deepbench_ops.distributed.training.training_request import TrainingRequest
     from deepbench_ops.measure import threads
 
@@ -76,11 +76,13 @@ def scaling(
     measure_alone()
     say_settings()
     lines: list[dict[str, float]] = []
+    runs: list[dict[str, Any]] = []
     for count in counts:
         step_seconds = training_launch.steps(request, count)["seconds"]
         assert isinstance(step_seconds, list)
-        level = statistics.median(step_seconds)
-        low, high = _interval(sorted(step_seconds))
+        run = scaling_run.of(request, count, step_seconds)
+        runs.append(run)
+        level = run["step_seconds"]
         one = lines[0] if lines else None
         throughput = network_size(name).items * batch * count / level
         ideal = one["items_per_second"] * count / counts[0] if one else throughput
@@ -91,25 +93,14 @@ def scaling(
                 "threads": request.threads,
                 "steps": len(step_seconds),
                 "step_seconds": level,
-                "low": low,
-                "high": high,
+                "low": run["low"],
+                "high": run["high"],
                 "items_per_second": throughput,
                 "efficiency": throughput / ideal,
             }
         )
     if keep is not None:
-        asked = {"kind": "scaling", "model": name, "precision": precision, "device": device}
-        kept = [
-            {
-                **asked,
-                "split": split,
-                "batch": batch,
-                **{key: line[key] for key in ("ranks", "threads", "steps", "step_seconds")},
-                **{key: line[key] for key in ("low", "high")},
-            }
-            for line in lines
-        ]
-        keep(kept)
+        keep(runs)
     show(form, lambda: _as_table(lines), lambda: lines)
 
 
@@ -122,12 +113,6 @@ def _counts(text: str) -> list[int]:
     if not counts or min(counts) < 1:
         raise DeepbenchError(f"--ranks is {text!r}: give numbers from 1 on, like 1,2,4")
     return counts
-
-
-def _interval(ordered: list[float]) -> tuple[float, float]:
-    """Return an interval of the median of at least 95 %, from the order of the values alone."""
-    aside = max(0, int(len(ordered) / 2 - 0.98 * len(ordered) ** 0.5))
-    return ordered[aside], ordered[-1 - aside]
 
 
 def _as_table(lines: list[dict[str, float]]) -> str:

@@ -49,9 +49,9 @@ def select(
         asv run --bench "$(deepbench select headline --precision float32)"
 
     NAME is headline (the problems that DeepBench's README shows), training, inference-server,
-    inference-device, modern (today's operations, at sizes that a processor can run), modern-full
+    inference-device, modern (modern operations, at sizes that a processor can run), modern-full
     (all their sizes), models-training, models-inference or models-modern (every network of the
-    published tables, or of today, each in one batch).
+    published tables, or modern ones, each in one batch).
     Where nothing is selected, the pattern matches no benchmark, and the exit status is 2.
     """
     if fused is None:

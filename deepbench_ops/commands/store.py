@@ -63,7 +63,7 @@ def build(again: bool, folder: Path | None, results: Path) -> None:
 @store_folder
 @results_folder
 def status(folder: Path | None, results: Path) -> None:
-    """Say which machines' files are of today's results.
+    """Say which machines' files are up to date.
 
     \b
         deepbench store status

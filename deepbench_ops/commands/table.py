@@ -31,12 +31,12 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
 
     TABLE is mindspore, qingcloud, stcp920 or paper. A figure whose batch, threads or precision
     differ from the published ones says so in square brackets. A number in round brackets refers to
-    a reason below the table: what the machine lacks, or the command that measures it. There too are
-    the day of publication, its source, and the figures that the timeline lacks. Unsteady times are
-    left out, with a line that counts them.
+    a reason below the table, such as the command that measures it. There too are the day of
+    publication, its source, and the figures that the timeline lacks. Unsteady times are left out,
+    with a line that counts them.
     """
     from deepbench_ops.analysis import machine_points, missing_reasons, model_tables, points
-    from deepbench_ops.analysis.settings_agreement import notes
+    from deepbench_ops.analysis.settings_and_state_agreement import notes
     from deepbench_ops.analysis.unsteady_list import remarks
     from deepbench_ops.asv_adapter import machine_entry
     from deepbench_ops.exchange import published_result_filing
@@ -52,10 +52,11 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     else:
         machines = tuple(machine_with_results(results, name) for name in machines or (here,))
     networks = {figure.network for figure in figures}
+    of_models = {"family": [Model.family]}
     asked = {
         machine: [
             point
-            for point in machine_points.load(results, machine, releases)
+            for point in machine_points.load(results, machine, releases, only=of_models)
             if isinstance(point.problem, Model) and point.problem.name in networks
         ]
         for machine in machines

@@ -109,7 +109,10 @@ class Families(click.Group):
         return [name for name, kind in TYPES.items() if not kind.ranks]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
-        """Return the command of a family, or the one that times the problem of that id."""
+        """Return the command of a family, or the one that times the problem of that id.
+
+        Raises DeepbenchError for an unknown name, and for a family that runs between processes.
+        """
         family = cmd_name.replace("-", "_")
         if family not in TYPES:
             return _of_problem(_by_id(cmd_name), cmd_name)
@@ -240,7 +243,7 @@ def _time(
     form: str,
 ) -> None:
     from deepbench_ops.analysis.single_timing import SingleTiming
-    from deepbench_ops.measure import kernel_process, kernel_run, yardstick
+    from deepbench_ops.measure import kernel_measurement, kernel_process, yardstick
     from deepbench_ops.measure import threads as cores
 
     if framework is not None and release is not None:
@@ -256,7 +259,7 @@ def _time(
     count = threads or cores.wanted()
     environ = {"DEEPBENCH_DEVICE": device, "DEEPBENCH_THREADS": str(count)}
     if known is not None:
-        environ[kernel_run.NOMINAL_VARIABLE] = known.for_processes(yardstick.VERSION)
+        environ[kernel_measurement.NOMINAL_VARIABLE] = known.for_processes(yardstick.VERSION)
     task = {"family": problem.family, "problem": problem.id, "precision": precision}
     task["operation"] = operation
 
@@ -267,7 +270,7 @@ def _time(
 
     records = _of_first(names, measured)
     timing = SingleTiming(problem, operation, precision, device, records, known)
-    show(form, lambda: _text(timing), timing.as_json)
+    show(form, lambda: _text(timing), timing.as_data)
 
 
 def _of_first(
@@ -315,7 +318,7 @@ def _profile(results: "Path | None") -> "Profile | None":
 
 def _text(timing: "SingleTiming") -> str:
     """Return the figures as text, one on a line."""
-    found = timing.as_json()
+    found = timing.as_data()
     lines = {
         "problem": f"{found['family']} {found['problem']} {found['operation']}, "
         f"{found['precision']}",
@@ -326,7 +329,7 @@ def _text(timing: "SingleTiming") -> str:
         lines["FLOP/s"] = f"{scaled(found['flops_per_second'])}FLOP/s"
     if found["bytes_per_second"]:
         lines["bytes/s"] = (
-            f"{scaled(found['bytes_per_second'])}B/s, of those it cannot avoid moving"
+            f"{scaled(found['bytes_per_second'])}B/s, each operand and result moved once"
         )
     lines["of peak"] = _of_peak(timing, found)
     lines["seconds are"] = (
@@ -337,7 +340,7 @@ def _text(timing: "SingleTiming") -> str:
     lines["disturbed"] = _disturbed(found)
     lines["checked"] = "against float64, on a small problem and in the output that was timed"
     lines |= {f"  {name}": str(text) for name, text in found["notes"].items()}
-    lines["settings"] = found["settings"] or "none from outside"
+    lines["settings"] = found["settings"] or "no external ones"
     width = max(map(len, lines)) + 2
     return "\n".join(
         terminal_tables.prose(f"{name:{width}}{text}", " " * width) for name, text in lines.items()
@@ -363,9 +366,12 @@ def _of_peak(timing: "SingleTiming", found: dict[str, Any]) -> str:
             return "it has no FLOPs to share"
         return "not known here: run 'deepbench machine'"
     text = f"{found['of_peak']:.1%} of {scaled(peak.value)}FLOP/s"
-    if found["of_roof"]:
-        text += f", {found['of_roof']:.1%} of what memory allows at its FLOPs per byte"
-    return text
+    roof = timing.roof
+    if roof is None:
+        return text
+    if roof == peak.value:
+        return f"{text}, which is its roof too: the memory would allow more"
+    return f"{text}; {found['of_roof']:.1%} of its roof, the {scaled(roof)}FLOP/s of the memory"
 
 
 def _disturbed(found: dict[str, Any]) -> str:

@@ -22,9 +22,10 @@ from deepbench_ops.commands.options import (
     say,
     say_settings,
 )
+from deepbench_ops.commands.output_format import show
 from deepbench_ops.commands.verdict_documents import (
     News,
-    all_as_json,
+    all_as_data,
     as_junit,
     between_releases,
 )
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     terminal_tables.Column("release", wrap=12),
-    terminal_tables.Column("after", wrap=12),
+    terminal_tables.Column("previous release", wrap=12),
     terminal_tables.Column("verdict"),
     terminal_tables.Column("what", wrap=16),
     terminal_tables.Column("kernels"),
@@ -51,7 +52,7 @@ COLUMNS = (
     terminal_tables.Column("also on", drop=3, wrap=12),
 )
 MEASURED_AGAIN = terminal_tables.Column("measured again", wrap=16)
-NOTHING, REGRESSION, UNKNOWN = 0, 1, 3
+NOTHING, REGRESSION, UNDECIDED = 0, 1, 3
 STAYED_OPEN = "stayed open: give more --rounds, or measure on a quieter machine"
 
 
@@ -59,10 +60,10 @@ STAYED_OPEN = "stayed open: give more --rounds, or measure on a quieter machine"
 @click.option("--machine", metavar="NAME", help="The machine.  [default: this one]")
 @click.option("--all-machines", is_flag=True, help="Every machine that has results.")
 @click.option(
-    "--since", metavar="RELEASE", help="Only what changed after this one, such as numpy-2.0.2."
+    "--since", metavar="RELEASE", help="Only changes after this one, such as numpy-2.0.2."
 )
 @click.option(
-    "--release", metavar="RELEASE", help="Only what changed with this one, such as torch-2.13.0."
+    "--release", metavar="RELEASE", help="Only changes with this one, such as torch-2.13.0."
 )
 @click.option("--each", is_flag=True, help="A line for every kernel, not for every cause.")
 @click.option(
@@ -76,9 +77,9 @@ STAYED_OPEN = "stayed open: give more --rounds, or measure on a quieter machine"
     "--confirm",
     is_flag=True,
     help="Measure the slower and faster kernels again on this machine, both releases at once, and"
-    " keep what repeats.",
+    " keep the changes that repeat.",
 )
-@most_rounds(10, "The most pairs of processes that --confirm starts for each kernel.")
+@most_rounds(10, "The most rounds, each of new processes, that --confirm measures for a kernel.")
 @results_folder
 @printed_as("table", "markdown", "json", "junit")
 def verdict(
@@ -93,7 +94,7 @@ def verdict(
     results: Path,
     form: str,
 ) -> None:
-    """List what became slower or faster on this machine, newest release first.
+    """List kernels that became slower or faster on this machine, newest first.
 
     \b
         deepbench verdict
@@ -105,8 +106,8 @@ def verdict(
     are larger than its noise. Two releases that `deepbench history` measured in shared rounds are
     compared by these instead. Changes between the same two releases are put together into causes:
     most kernels of a framework, several of a family at a precision, or one kernel. Below the
-    causes is listed what else was new with the release, such as BLAS or oneDNN. Kernels that
-    another library code computes than before are listed whether or not their time changed.
+    causes are other software that was new with the release, such as BLAS or oneDNN, and all kernels
+    that another library code computes than before, whether or not their time changed.
     Published figures are left out, since there is one time of each kernel.
 
     The exit status is 0 if nothing became slower, 1 if --confirm found that something did, and 3
@@ -115,7 +116,7 @@ def verdict(
     """
     from deepbench_ops.analysis import implementation_changes
     from deepbench_ops.analysis.change_causes import causes
-    from deepbench_ops.analysis.settings_agreement import notes
+    from deepbench_ops.analysis.settings_and_state_agreement import notes
     from deepbench_ops.analysis.unsteady_list import remarks
     from deepbench_ops.releases import release_table, table_location
 
@@ -151,14 +152,18 @@ def verdict(
         found = [cause for cause in found if confirmed.repeats(cause)]
     news = _news(results, found, order)
     judged = any(line.judgeable for line in lines)
-    if form == "junit":
-        click.echo(as_junit(lines, found))
-    elif form == "json":
-        click.echo(all_as_json(lines, found, confirmed, news, suspects, switched))
-    elif judged:
-        click.echo(_text(lines, found, confirmed, news, form == "markdown"))
-        if confirmed is not None:
-            click.echo(_not_repeated(suspects, confirmed))
+
+    def text() -> str:
+        changes = _text(lines, found, confirmed, news, form == "markdown")
+        return changes if confirmed is None else f"{changes}\n{_not_repeated(suspects, confirmed)}"
+
+    if judged or form in ("json", "junit"):
+        show(
+            form,
+            text,
+            lambda: all_as_data(lines, found, confirmed, news, suspects, switched),
+            junit=lambda: as_junit(lines, found),
+        )
     if not judged:
         raise NoAnswer(_too_short(lines, all_machines, order))
     sys.exit(_status(lines, suspects, confirmed))
@@ -213,6 +218,7 @@ def _demand_releases(
 
 def _lines(results: Path, chosen: Sequence[str], order: "Sequence[Release]") -> "list[Line]":
     from deepbench_ops.analysis import (
+        detection_processes,
         kernel_lines,
         lines_with_rounds,
         machine_points,
@@ -222,9 +228,11 @@ def _lines(results: Path, chosen: Sequence[str], order: "Sequence[Release]") -> 
     releases = {release.hash: release for release in order}
     found: list[Line] = []
     for name in chosen:
-        mine = kernel_lines.lines(machine_points.load(results, name, releases, rounds=True), order)
+        own = machine_points.load(results, name, releases, rounds=True, only={"commit": releases})
+        mine = kernel_lines.lines(own, order)
         shared = shared_rounds.load(results, name)
         found += lines_with_rounds.joined(lines_with_rounds.distinct(mine), shared)
+    detection_processes.detect(found)
     return found
 
 
@@ -258,14 +266,14 @@ def _status(
     lines: "Sequence[Line]", suspects: "Sequence[Cause]", confirmed: "Confirmed | None"
 ) -> int:
     if not any(line.judgeable for line in lines):
-        return UNKNOWN
+        return UNDECIDED
     slower = [cause for cause in suspects if cause.slower]
     if confirmed is None:
-        return UNKNOWN if slower else NOTHING
+        return UNDECIDED if slower else NOTHING
     repeated = [cause for cause in slower if confirmed.repeats(cause)]
     if any(confirmed.of(cause) for cause in repeated):
         return REGRESSION
-    return UNKNOWN if repeated or any(map(confirmed.is_open, slower)) else NOTHING
+    return UNDECIDED if repeated or any(map(confirmed.is_open, slower)) else NOTHING
 
 
 def _text(

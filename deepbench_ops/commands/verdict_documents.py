@@ -5,8 +5,6 @@ import xml.etree.ElementTree as xml
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from deepbench_ops.commands.output_format import as_json
-
 if TYPE_CHECKING:
     from deepbench_ops.analysis.change_causes import Cause
     from deepbench_ops.analysis.change_confirmation import Confirmed
@@ -24,15 +22,15 @@ def between_releases(cause: "Cause") -> Between:
     return cause.machine, cause.before.name, cause.after.name
 
 
-def all_as_json(
+def all_as_data(
     lines: "Sequence[Line]",
     found: "Sequence[Cause]",
     confirmed: "Confirmed | None",
     news: News,
     suspects: "Sequence[Cause]",
     switched: "Sequence[Switch]" = (),
-) -> str:
-    """Return changes as JSON, and with --confirm also those that did not repeat or stayed open.
+) -> dict[str, Any]:
+    """Return changes, for JSON; with --confirm also those that did not repeat or stayed open.
 
     found: the changes to list. suspects: those before --confirm dropped any.
     """
@@ -41,25 +39,23 @@ def all_as_json(
         still_open = [cause for cause in suspects if confirmed.is_open(cause)]
         gone = [cause for cause in suspects if cause not in found and cause not in still_open]
         groups = {"did_not_repeat": gone, "stayed_open": still_open}
-        dropped = {key: _each_as_json(each, confirmed, news) for key, each in groups.items()}
-    return as_json(
-        {
-            "lines": len(lines),
-            "judged": sum(line.judgeable for line in lines),
-            "changes": _each_as_json(found, confirmed, news),
-            "implementations": [switch.as_json() for switch in switched],
-            **dropped,
-        }
-    )
+        dropped = {key: _each_as_data(each, confirmed, news) for key, each in groups.items()}
+    return {
+        "lines": len(lines),
+        "judged": sum(line.judgeable for line in lines),
+        "changes": _each_as_data(found, confirmed, news),
+        "implementations": [switch.as_data() for switch in switched],
+        **dropped,
+    }
 
 
-def _each_as_json(
+def _each_as_data(
     causes: "Sequence[Cause]", confirmed: "Confirmed | None", news: News
 ) -> list[dict[str, Any]]:
-    return [_as_json(cause, confirmed, news) for cause in causes]
+    return [_as_data(cause, confirmed, news) for cause in causes]
 
 
-def _as_json(cause: "Cause", confirmed: "Confirmed | None", news: News) -> dict[str, Any]:
+def _as_data(cause: "Cause", confirmed: "Confirmed | None", news: News) -> dict[str, Any]:
     return {
         "machine": cause.machine,
         "before": cause.before.name,

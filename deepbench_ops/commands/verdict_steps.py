@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     terminal_tables.Column("release", wrap=12),
-    terminal_tables.Column("after", wrap=12),
+    terminal_tables.Column("previous release", wrap=12),
     terminal_tables.Column("kernel", wrap=20),
     terminal_tables.Column("precision", drop=2),
     terminal_tables.Column("ratio", right=True),
@@ -66,7 +66,10 @@ def steps_beyond(lines: "Sequence[Line]", beyond: float) -> list[Step]:
 
 
 def print_steps(found: Sequence[Step], form: str) -> None:
-    """Print a table of steps, or JSON."""
+    """Print a table of steps, or JSON.
+
+    Raises DeepbenchError for junit, which has no steps.
+    """
     if form == "junit":
         raise DeepbenchError("--steps has no junit: choose --format table, markdown or json")
     rows = [_row(step) for step in found]
@@ -75,7 +78,7 @@ def print_steps(found: Sequence[Step], form: str) -> None:
         lambda: (
             terminal_tables.table(COLUMNS, rows, form == "markdown") if rows else "no such step"
         ),
-        lambda: [_as_json(step) for step in found],
+        lambda: [_as_data(step) for step in found],
     )
 
 
@@ -106,7 +109,7 @@ def _code(names: tuple[str, str]) -> str:
     return before if before == after else f"{before} -> {after}"
 
 
-def _as_json(step: Step) -> dict[str, Any]:
+def _as_data(step: Step) -> dict[str, Any]:
     verdict, point = step.shared.verdict, step.after
     return {
         "machine": point.machine,

@@ -44,7 +44,7 @@ def prepared_model(
     """
     network_size(name)
     torch_version()
-    from deepbench_ops.measure import kernel_run
+    from deepbench_ops.measure import kernel_measurement
     from deepbench_ops.measure import threads as processors
 
     measure_alone()
@@ -57,7 +57,7 @@ def prepared_model(
         backend.set_threads(count)
     problem = Model(name=name, batch=batch, threads=threads)
     try:
-        kernel_run.demand_memory(backend, problem, precision, operation)
+        kernel_measurement.demand_memory(backend, problem, precision, operation)
     except Unsupported as reason:
         raise DeepbenchError(f"{reason}: give a smaller --batch") from None
     return backend, problem

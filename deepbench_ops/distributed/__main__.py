@@ -13,9 +13,9 @@ def main() -> None:
     """Fix the number of threads before a library that starts threads is loaded; run this rank."""
     os.environ.setdefault("DEEPBENCH_THREADS", "1")
     threads.fix()
-    from deepbench_ops.distributed import launched_rank_program
+    from deepbench_ops.distributed import program_under_launcher
 
-    launched_rank_program.main()
+    program_under_launcher.main()
 
 
 if __name__ == "__main__":

@@ -11,11 +11,11 @@ from deepbench_ops.backends import free_memory
 from deepbench_ops.backends.backend_interface import done
 from deepbench_ops.backends.kernel import Index, Kernel
 from deepbench_ops.backends.kernel_assembly import Prepared, assemble
-from deepbench_ops.distributed import collectives, rank_command, transport
+from deepbench_ops.distributed import collectives, local_rank_command, transport_interface
 from deepbench_ops.distributed.initial_vectors import PERIOD, SIGNIFICAND, addend_bits
 from deepbench_ops.distributed.rank_contents import STORED, Contents
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.measure.slice_timing import Policy
+from deepbench_ops.measure.kernel_sampling import Policy
 from deepbench_ops.problems.collective import Collective
 
 POLICY = Policy(slice_seconds=0.05, budget_seconds=1.5, target=0.01, min_samples=6)
@@ -154,11 +154,11 @@ def notes(problem: Collective, ranks: Ranks, precision: str, seed: int) -> Mappi
     found = {
         "ranks": str(ranks.size),
         "transport": ranks.name,
-        "threads per rank": str(rank_command.THREADS),
+        "threads per rank": str(local_rank_command.THREADS),
         "inputs": f"random odd integers times 2^-100 in blocks of {PERIOD}, seed {seed}",
         "time": f"the slowest rank's, from a barrier to its {last}",
     }
-    if precision == "bfloat16" and not transport.has_bfloat16(ranks.name):
+    if precision == "bfloat16" and not transport_interface.has_bfloat16(ranks.name):
         found["type in messages"] = "16-bit integers with the bits of bfloat16"
     return found
 
@@ -177,7 +177,7 @@ def demand(problem: Collective, precision: str, ranks: int, name: str) -> None:
         raise Unsupported(reason)
     if not collectives.load(problem.family).SUMS:
         return
-    if precision == "bfloat16" and not transport.has_bfloat16(name):
+    if precision == "bfloat16" and not transport_interface.has_bfloat16(name):
         raise Unsupported(
             f"{name} has no type for bfloat16: it can move such numbers but not sum them"
         )
@@ -193,7 +193,7 @@ def demand_memory(problem: Collective, precision: str, ranks: int, here: int, na
     contents = Contents(problem.family, problem.elements, ranks, precision)
     held = (
         contents.result_size()
-        + transport.library_copies(name, contents.collective.IN_PLACE) * problem.elements
+        + transport_interface.library_copies(name, contents.collective.IN_PLACE) * problem.elements
     )
     if not contents.collective.IN_PLACE:
         held += contents.operand_size()

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deepbench_ops import problems
+from deepbench_ops.distributed import transports
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.collective import Collective
@@ -15,8 +16,6 @@ from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.problems.suggestions import unknown
 
 FEWEST_RANKS = 2
-ALONE = ("nccl",)
-"""Transports that may have a single rank, which measures the launches and copies on one GPU."""
 MOST_RANKS = 32
 
 
@@ -45,6 +44,8 @@ def request(
     """Read the options that all ways of running have.
 
     Without ids and elements the request has the smaller set of the family, or its only set.
+
+    Raises DeepbenchError for an unknown problem or precision, and a wrong number.
     """
     if precision not in kind.precisions:
         raise unknown(f"precision of {kind.heading}", precision, kind.precisions)
@@ -58,12 +59,19 @@ def request(
     )
 
 
+def kinds() -> dict[str, type[Collective]]:
+    """Return the families of collective operations by name."""
+    return {family: each for family, each in TYPES.items() if issubclass(each, Collective)}
+
+
 def kind(name: str) -> type[Collective]:
     """Return the dataclass of a family of collective operations.
 
     name: its name, with dashes or underscores.
+
+    Raises DeepbenchError for an unknown name.
     """
-    known = {family: each for family, each in TYPES.items() if issubclass(each, Collective)}
+    known = kinds()
     found = known.get(name.replace("-", "_"))
     if found is None:
         raise unknown("collective operation", name, tuple(known))
@@ -71,11 +79,15 @@ def kind(name: str) -> type[Collective]:
 
 
 def ranks(text: str, transport: str = "") -> int:
-    """Read the number of ranks on one machine for a transport."""
+    """Read the number of ranks on one machine for a transport.
+
+    Raises DeepbenchError for text that is no number, and for one out of range.
+    """
     if not text:
         raise DeepbenchError(f"--ranks is missing: from {FEWEST_RANKS} to {MOST_RANKS} processes")
     count = whole_number("--ranks", text, least=None)
-    fewest = 1 if transport in ALONE else FEWEST_RANKS
+    alone = transport in transports.found() and transports.found()[transport].may_be_alone
+    fewest = 1 if alone else FEWEST_RANKS
     if not fewest <= count <= MOST_RANKS:
         raise DeepbenchError(
             f"--ranks is {count}: from {FEWEST_RANKS} (one alone has no other to exchange with) to"
@@ -85,7 +97,10 @@ def ranks(text: str, transport: str = "") -> int:
 
 
 def whole_number(option: str, text: str, least: int | None = 1) -> int:
-    """Read a whole number of at least `least`."""
+    """Read a whole number of at least `least`.
+
+    Raises DeepbenchError, naming the option, for any other text.
+    """
     try:
         number = int(text)
     except ValueError:
@@ -96,7 +111,10 @@ def whole_number(option: str, text: str, least: int | None = 1) -> int:
 
 
 def above_zero(option: str, text: str) -> float:
-    """Read a number of seconds above 0."""
+    """Read a number of seconds above 0.
+
+    Raises DeepbenchError, naming the option, for any other text.
+    """
     try:
         number = float(text)
     except ValueError:

@@ -16,7 +16,12 @@ from functools import partial
 from pathlib import Path
 
 from deepbench_ops import process_lifetime
-from deepbench_ops.distributed import forked_process, initial_vectors, local_rank_program, transport
+from deepbench_ops.distributed import (
+    forked_process,
+    initial_vectors,
+    local_rank_program,
+    transport_interface,
+)
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.process_messages import MessageSocket
 
@@ -34,7 +39,7 @@ def start(name: str, size: int, folder: Path) -> None:
     process_lifetime.bind_forks()
     line = MessageSocket.to(folder / local_rank_program.SOCKET)
     try:
-        transport.load(name)
+        transport_interface.load(name)
     except Unsupported as reason:
         line.send({"unsupported": str(reason)})
         return

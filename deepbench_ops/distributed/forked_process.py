@@ -12,25 +12,20 @@ import time
 import traceback
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import NoReturn
 
-from deepbench_ops.distributed import transport
-
-TASKS = Path("/proc/self/task")
+from deepbench_ops.distributed import transport_interface
+from deepbench_ops.measure.threads import TASKS
 
 TICK_SECONDS = 0.01
-
-WITHOUT_DEVICE = ("gloo",)
-"""Transports whose ranks use no accelerator. After a process has looked for one, its forks cannot
-use it."""
 
 
 def possible(name: str) -> bool:
     """Return whether this process may be forked: it has imported the transport's library, has a
     single thread, and the transport uses no accelerator."""
-    imported = name in WITHOUT_DEVICE and transport.library(name) in sys.modules
-    return imported and TASKS.exists() and len(list(TASKS.iterdir())) == 1
+    declared = transport_interface.declaration(name)
+    suited = not declared.uses_device and declared.library in sys.modules
+    return suited and TASKS.exists() and len(list(TASKS.iterdir())) == 1
 
 
 class Forked:

@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from deepbench_ops.distributed import launcher_variables
 from deepbench_ops.distributed.rank_member import STAGES, RankMember
-from deepbench_ops.distributed.transport import Transport
+from deepbench_ops.distributed.transport_interface import Transport
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.process_messages import Message
 

@@ -15,7 +15,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from deepbench_ops import process_lifetime
-from deepbench_ops.distributed import launcher_variables, transport
+from deepbench_ops.distributed import launcher_variables, transport_interface
 from deepbench_ops.distributed.rank_member import RankMember
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.process_messages import Message, MessageSocket
@@ -51,7 +51,7 @@ class LocalRank:
         self._rank = rank
         self._size = size
         self._name = name
-        self._transport: transport.Transport | None = None
+        self._transport: transport_interface.Transport | None = None
         self._member: RankMember | None = None
         self._orders: SimpleQueue[Message] = SimpleQueue()
 
@@ -95,7 +95,7 @@ class LocalRank:
         return self._member.carry_out(do, **details)
 
     def _join(self, timeout: float) -> dict[str, object]:
-        kind = transport.load(self._name)
+        kind = transport_interface.load(self._name)
         meeting = self._folder / MEETING_POINT
         self._transport = kind.join(self._rank, self._size, meeting, timeout)
         self._member = RankMember(self._transport)

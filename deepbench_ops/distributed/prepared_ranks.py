@@ -1,21 +1,28 @@
 """A collective operation prepared for asv: the ranks of one problem, started and checked.
 
-The framework under test decides the transport: releases of torch use their gloo, on GPUs nccl;
-releases of numpy use MPI through mpi4py, if mpi4py and mpirun are installed.
+The framework under test decides the transport: `TRANSPORTS` of its package.
 """
 
 from dataclasses import dataclass, replace
 
 from deepbench_ops import problems
-from deepbench_ops.conditions import EXECUTION, LAYOUT
-from deepbench_ops.distributed import collective_kernel, rank_command
+from deepbench_ops.backends import framework_list
+from deepbench_ops.distributed import collective_kernel, local_rank_command, rank_placement
+from deepbench_ops.distributed.launched_group import LaunchedGroup
 from deepbench_ops.distributed.rank_group import RankGroup
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.measure import kernel_run
-from deepbench_ops.measure.slice_timing import Policy
+from deepbench_ops.measure import kernel_measurement
+from deepbench_ops.measure.kernel_sampling import Policy
+from deepbench_ops.measure.yardstick_process import YardstickClient
 from deepbench_ops.problems.collective import Collective
+from deepbench_ops.run_conditions import EXECUTION, LAYOUT
 
-TRANSPORTS = {("torch", "cpu"): "gloo", ("torch", "cuda"): "nccl", ("numpy", "cpu"): "mpi"}
+TRANSPORTS = {
+    (framework.name, device): transport
+    for framework in framework_list.found()[0].values()
+    for device, transport in framework.transports.items()
+}
+"""The transport of each framework and device, as the framework declares it."""
 
 NO_TRANSPORT = "{} has nothing to carry messages between processes on {}"
 """Reason for a framework and device that are not in TRANSPORTS."""
@@ -31,7 +38,7 @@ class RanksBackend:
 
     name: str
     device: str
-    group: RankGroup
+    group: RankGroup | LaunchedGroup
 
     def versions(self) -> dict[str, str]:
         """Return the versions of rank 0's libraries, and the number of ranks."""
@@ -39,7 +46,7 @@ class RanksBackend:
 
 
 @dataclass(frozen=True)
-class PreparedRanks(kernel_run.CheckedKernel):
+class PreparedRanks(kernel_measurement.CheckedKernel):
     """A kernel that runs in other processes."""
 
     backend: RanksBackend
@@ -48,6 +55,11 @@ class PreparedRanks(kernel_run.CheckedKernel):
     def policy(self) -> Policy:
         """Return a policy with longer slices than those of a kernel in one process."""
         return collective_kernel.POLICY
+
+    @property
+    def yardstick_client(self) -> YardstickClient | None:
+        """Client of the yardstick; None over several nodes, whose network it does not feel."""
+        return super().yardstick_client if isinstance(self.backend.group, RankGroup) else None
 
     def pin(self) -> str:
         """Pin nothing, since there may be more ranks than cores."""
@@ -67,12 +79,12 @@ def prepare(family: str, problem_id: str, precision: str, ranks: int) -> Prepare
     """
     problem = problems.find(family, problem_id)
     assert isinstance(problem, Collective)
-    name, device = kernel_run.framework(), kernel_run.device()
+    name, device = kernel_measurement.framework(), kernel_measurement.device()
     if (name, device) not in TRANSPORTS:
         raise Unsupported(NO_TRANSPORT.format(name, device))
     transport = TRANSPORTS[name, device]
     collective_kernel.demand(problem, precision, ranks, transport)
-    if kernel_run.policy().cold:
+    if kernel_measurement.policy().cold:
         raise Unsupported(f"{problem.heading} has no cold start: its ranks have just connected")
     for condition in (LAYOUT, EXECUTION):
         if condition.asked() != condition.usual:
@@ -80,23 +92,27 @@ def prepare(family: str, problem_id: str, precision: str, ranks: int) -> Prepare
                 f"{problem.heading} has no {condition.name} but {condition.usual}"
                 f" ({condition.variable})"
             )
-    collective_kernel.demand_memory(problem, precision, ranks, ranks, transport)
-    group = RankGroup(transport, ranks)
+    placement = rank_placement.asked()
+    if placement and placement.ranks != ranks:
+        raise Unsupported(f"these nodes have {placement.ranks} ranks, not {ranks}")
+    here = placement.ranks_per_node if placement else ranks
+    collective_kernel.demand_memory(problem, precision, ranks, here, transport)
+    group = LaunchedGroup(transport, placement) if placement else RankGroup(transport, ranks)
     try:
         demand_time(problem, precision, group)
         kernel = collective_kernel.build(problem, group, precision)
     except BaseException:
         group.close(killing=True)
         raise
-    return PreparedRanks(RanksBackend(name, device, group), kernel, rank_command.THREADS)
+    return PreparedRanks(RanksBackend(name, device, group), kernel, local_rank_command.THREADS)
 
 
-def demand_time(problem: Collective, precision: str, group: RankGroup) -> None:
+def demand_time(problem: Collective, precision: str, group: RankGroup | LaunchedGroup) -> None:
     """Time a call on fewer entries; raise Unsupported if a full call would exceed the limit.
 
     Raises DeepbenchError if the result is wrong on any rank.
     """
-    limit = kernel_run.call_limit()
+    limit = kernel_measurement.call_limit()
     for most in PROBE_ELEMENTS:
         fewer = most - most % group.size if problem.in_parts else most
         elements = min(problem.elements, fewer)

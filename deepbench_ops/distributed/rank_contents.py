@@ -97,7 +97,7 @@ class Contents:
         factor = float(self.ranks) ** later
         allowed = 2.0 ** -SIGNIFICAND[self.precision] * self.ranks * later
         for start, values in _chunks(self.collective.expected(self._vectors, self.elements, rank)):
-            actual = widened(result[start : start + len(values)])
+            actual = as_float32(result[start : start + len(values)])
             expected = values.astype(np.float64) * factor if later else values
             right = actual == expected if not later else _near(actual, expected, allowed)
             if not right.all():
@@ -107,14 +107,15 @@ class Contents:
 
 
 def narrowed(values: np.ndarray, precision: str) -> np.ndarray:
-    """Return float32 values in the stored type; the precision must be able to hold them exactly."""
+    """Return float32 values in the stored type, of their shape; the precision must be able to hold
+    them exactly."""
     if precision == "float32":
         return values
     return (values.view(np.uint32) >> HALF).astype(np.uint16)
 
 
-def widened(stored: np.ndarray) -> np.ndarray:
-    """Return stored values as float32."""
+def as_float32(stored: np.ndarray) -> np.ndarray:
+    """Return stored values as float32, of their shape."""
     if stored.dtype == np.float32:
         return stored
     return (stored.astype(np.uint32) << HALF).view(np.float32)

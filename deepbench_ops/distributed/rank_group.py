@@ -22,9 +22,9 @@ from typing import NoReturn
 from deepbench_ops.distributed import (
     fork_server,
     forked_process,
+    local_rank_command,
     local_rank_program,
-    rank_command,
-    transport,
+    transport_interface,
 )
 from deepbench_ops.distributed.rank_member import STAGES, WAITING_STATES
 from deepbench_ops.errors import DeepbenchError, Unsupported
@@ -63,10 +63,10 @@ class RankGroup:
         name: str,
         size: int,
         timeout: float = TIMEOUT_SECONDS,
-        algorithm: str = rank_command.DEFAULT_ALGORITHM,
+        algorithm: str = local_rank_command.DEFAULT_ALGORITHM,
     ) -> None:
-        transport.demand(name)
-        environ = rank_command.environment(name, algorithm)
+        transport_interface.demand(name)
+        environ = local_rank_command.environment(name, algorithm)
         self.name = name
         self.size = self.here = size
         self.timeout = timeout
@@ -126,7 +126,7 @@ class RankGroup:
         return listener
 
     def _launch(self, environ: dict[str, str]) -> Process:
-        command = rank_command.command(self.name, self.size, self._folder)
+        command = local_rank_command.command(self.name, self.size, self._folder)
         with (self._folder / LAUNCHER_WORDS).open("wb") as words:
             if forked_process.possible(self.name):
                 start = partial(fork_server.start, self.name, self.size, self._folder)

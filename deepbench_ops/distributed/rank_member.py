@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from deepbench_ops.distributed.rank_contents import Contents, widened
-from deepbench_ops.distributed.transport import Bound, Transport
+from deepbench_ops.distributed.rank_contents import Contents, as_float32
+from deepbench_ops.distributed.transport_interface import Bound, Transport
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.garbage_collector_pause import no_collector
 from deepbench_ops.problems.all_reduce import AllReduce
@@ -151,7 +151,7 @@ class RankMember:
         """Return the values at a few entries."""
         self._bound.store()
         self._bound.synchronise()
-        return {"values": widened(self._values[entries]).astype(np.float64).tolist()}
+        return {"values": as_float32(self._values[entries]).astype(np.float64).tolist()}
 
     def _release(self) -> None:
         self._operand = self._values = np.empty(0, np.float32)

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from deepbench_ops.asv_adapter import result_files
-from deepbench_ops.asv_adapter.vendor_results import ENVIRONMENT
-from deepbench_ops.conditions import CONDITIONS
+from deepbench_ops.asv_adapter.published_results import ENVIRONMENT
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import published_machines, submission, workbook_timings, xlsx_reader
 from deepbench_ops.exchange.export_table_writer import (
@@ -36,10 +35,11 @@ from deepbench_ops.machine import machine_profile
 from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.releases.release_table import PUBLISHED, Release
+from deepbench_ops.run_conditions import CONDITIONS
 from deepbench_ops.storage import bounded_read, stored_time_checks
 
 LARGEST = bounded_read.RESULT
-MEASURED = "release-py3"
+RELEASE_ENVIRONMENT = "release-py3"
 """Beginning of the name of an environment that asv has made for a release."""
 
 ADDED: Row = {UNSTEADY: "", SAMPLES: [], SETTINGS: ""}
@@ -208,7 +208,7 @@ def _wrong(row: Any) -> str:
 
 
 def remarks(rows: Iterable[Row]) -> list[str]:
-    """Return a line for each group of settings from outside that an import does not keep: asv's
+    """Return a line for each group of external settings that an import does not keep: asv's
     results have no place for them, so that these times count as of unknown settings."""
     found = Counter(row[SETTINGS] for row in rows if row[SETTINGS] not in ("", NO_SETTINGS))
     return [
@@ -291,7 +291,9 @@ def _place(folder: Path, release: Release, row: Row) -> tuple[str, dict[str, str
         if not each.on_request or row[each.name] != each.usual
     }
     if release.measurable:
-        return "-".join([MEASURED, *(f"{k}{v}" for k, v in sorted(variables.items()))]), variables
+        return "-".join(
+            [RELEASE_ENVIRONMENT, *(f"{k}{v}" for k, v in sorted(variables.items()))]
+        ), variables
     layout = variables.get("DEEPBENCH_LAYOUT")
     return f"{ENVIRONMENT}-{layout}" if layout else ENVIRONMENT, variables
 

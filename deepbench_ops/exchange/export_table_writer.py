@@ -3,16 +3,15 @@
 `export_table_reader` reads all of them back to the same rows.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.spreadsheet_text import guarded_csv
-from deepbench_ops.measure import outside_settings
+from deepbench_ops.measure import library_variables
+from deepbench_ops.run_conditions import CONDITIONS
 from deepbench_ops.storage import atomic_write
 
 Row = dict[str, Any]
@@ -34,7 +33,7 @@ COLUMNS = {
 }
 """The columns in order, with the type that Parquet calls theirs: the same for every machine. The
 last three hold the reason for a time that is not to be trusted, "" for others; the samples in
-seconds, in CSV with blanks between them; and the settings from outside as a shell reads them,
+seconds, in CSV with blanks between them; and the external settings as a shell reads them,
 "none" without any, "" where they are unknown."""
 
 
@@ -62,7 +61,7 @@ def row(point: Point) -> Row:
         SAMPLES: list(point.sample_seconds),
         SETTINGS: ""
         if point.settings is None
-        else outside_settings.text(point.settings) or NO_SETTINGS,
+        else library_variables.text(point.settings) or NO_SETTINGS,
     }
 
 
@@ -74,11 +73,6 @@ def as_csv(rows: Sequence[Row]) -> str:
 def cells(of: Mapping[str, Any]) -> list[Any]:
     """Return a row's cells, the samples as one text."""
     return [" ".join(map(repr, of[name])) if name == SAMPLES else of[name] for name in COLUMNS]
-
-
-def as_json(rows: Sequence[Row]) -> str:
-    """Return the rows as a list of objects."""
-    return json.dumps(rows, indent=1) + "\n"
 
 
 def write_parquet(path: Path, rows: Sequence[Row]) -> None:

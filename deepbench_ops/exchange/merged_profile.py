@@ -6,7 +6,7 @@ from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.machine_profile import Figure, LatencyLevel, Profile
-from deepbench_ops.measure.machine_states import APART
+from deepbench_ops.measure.machine_states import LEVEL_RATIO
 
 
 def merged(known: Profile | None, sent: Profile) -> Profile:
@@ -50,7 +50,7 @@ def _levels(known: Profile, sent: Profile) -> list[LatencyLevel]:
     """Return the levels of both; of two that are no two levels the lower one."""
     found: list[LatencyLevel] = []
     for level in sorted({*known.latencies, *sent.latencies}):
-        if found and level < APART * found[-1].nanoseconds:
+        if found and level < LEVEL_RATIO * found[-1].nanoseconds:
             continue
         of_both = [
             each for one in (known, sent) for each in one.levels if each.nanoseconds == level

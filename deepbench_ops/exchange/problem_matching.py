@@ -11,7 +11,7 @@ from deepbench_ops.problems.problem_lists import named
 def listed_problem(printed: Problem) -> Problem:
     """Return the listed problem that was run, or `printed` itself where no list has it.
 
-    The lists know the slips: sizes that the sheets print otherwise than the programs ran them.
+    The lists know the misprints: sizes that the sheets print otherwise than the programs ran them.
     A size that neither has, with FLOPS in its row that fit it, was really run: it keeps its own id,
     and its note says so where the workbook is one of DeepBench's.
     """

@@ -9,10 +9,11 @@ import re
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.log_formats import (
-    all_reduce,
     benchdnn,
+    deepbench_all_reduce,
     intel,
     libxsmm,
+    nccl_tests,
     osu,
     program_tables,
 )
@@ -21,7 +22,7 @@ from deepbench_ops.exchange.workbook_timings import Timing, Unread
 
 
 def read(text: str) -> tuple[list[Timing], list[Unread]]:
-    """Return the timings that a program has printed, and what could not be read.
+    """Return the timings that a program has printed, and the unreadable lines.
 
     Raises DeepbenchError for the output of no known program, and for a line that does not fit.
     """
@@ -63,8 +64,8 @@ _PROGRAMS: dict[str, Reader] = {
     intel.SIGN_CONVOLUTIONS: intel.read_convolutions,
     intel.SIGN_SPARSE: intel.read_sparse,
     libxsmm.SIGN: libxsmm.read,
-    all_reduce.SIGN: all_reduce.read,
-    all_reduce.SIGN_TESTS: all_reduce.read_tests,
+    deepbench_all_reduce.SIGN: deepbench_all_reduce.read,
+    nccl_tests.SIGN: nccl_tests.read,
     osu.SIGN: osu.read,
     benchdnn.SIGN: benchdnn.read,
 }

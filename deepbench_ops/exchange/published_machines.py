@@ -20,7 +20,7 @@ NAMED = re.compile(
 
 @dataclass(frozen=True)
 class PublishedMachine:
-    """One machine: its name here, how workbooks name it, what asv and a profile say of it.
+    """One machine: its names here and in workbooks, and its facts for asv and for a profile.
 
     workbook: "" where none is about it. peaks: FLOP/s by precision, bandwidth: bytes/s, both from
     the data sheet that `source` names; without peaks it says why there are none.
@@ -78,7 +78,7 @@ def date_in(path: Path) -> str | None:
 
 
 def machines_of(path: Path, sheets: list[str]) -> dict[str, PublishedMachine]:
-    """Return the machine of each sheet, by what the file's name says; {} where it says none.
+    """Return the machine of each sheet, by the file's name; {} where it names none.
 
     One file holds two machines, a sheet each, whose names begin the sheets' names.
     """

@@ -10,9 +10,9 @@ from deepbench_ops.analysis.published_model_figures import (
     SOURCES,
     PublishedFigure,
 )
-from deepbench_ops.asv_adapter.vendor_results import ALTERNATIVES
+from deepbench_ops.asv_adapter.published_results import ALTERNATIVES
 from deepbench_ops.exchange import published_machines
-from deepbench_ops.exchange.workbook_values import Publication
+from deepbench_ops.exchange.publication_reader import Publication
 from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.selections import CLASSES
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 from itertools import product
 from pathlib import Path
 
-from deepbench_ops.analysis import misplaced_times
+from deepbench_ops.analysis import misplaced_published_times
 from deepbench_ops.asv_adapter import private_result_fields, result_files
 from deepbench_ops.asv_adapter.private_result_fields import Results
-from deepbench_ops.asv_adapter.vendor_results import (
+from deepbench_ops.asv_adapter.published_results import (
     ENVIRONMENT,
     WORKBOOK,
     PublishedValues,
@@ -23,7 +23,7 @@ from deepbench_ops.asv_adapter.vendor_results import (
     merged_stack,
 )
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange.workbook_values import Publication
+from deepbench_ops.exchange.publication_reader import Publication
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.releases.release_table import Release, publication_of
 from deepbench_ops.storage import atomic_write
@@ -67,12 +67,12 @@ def file(
 
 
 def refuse_misplaced(publications: Iterable[Publication]) -> None:
-    """Raise DeepbenchError for times in wrong rows that misplaced_times.csv does not list.
+    """Raise DeepbenchError for times in wrong rows that are not in misplaced_published_times.csv.
 
     Such a workbook is not published yet, and can be corrected.
     """
     for one in publications:
-        known = misplaced_times.of([one.source])
+        known = misplaced_published_times.of([one.source])
         for key, place in one.out_of_step.items():
             if key not in known:
                 raise DeepbenchError(

@@ -1,44 +1,39 @@
 """Results of a machine in one file, for another project folder to import.
 
 The file is JSON after submission.schema.json. Merging is the same in any order and however often:
-of two times for one kernel the one with more samples stays, of as many the longer, with its raw
-seconds; of libraries all that were named; of two profiles the later one, with the yardsticks of
-both, which must agree. Rounds of histories are merged as their files are.
+of different times for one kernel all are kept, and the one with most samples is shown, of as many
+the longest, with its raw seconds (`submission_merging`); of libraries all that were named; of two
+profiles the later one, with the yardsticks of both, which must agree. Rounds of histories are
+merged as their files are.
 """
 
 import hashlib
 import json
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from functools import cache
 from importlib.resources import files
-from itertools import product
 from pathlib import Path
 from typing import Any
 
-from deepbench_ops.analysis import published_slips
+from deepbench_ops.analysis import wrong_published_times
 from deepbench_ops.asv_adapter import private_result_fields, result_files
-from deepbench_ops.asv_adapter.private_result_fields import Results
-from deepbench_ops.asv_adapter.vendor_results import ENVIRONMENT, merged_stack
-from deepbench_ops.conditions import CONDITIONS, DEVICE
+from deepbench_ops.asv_adapter.published_results import ENVIRONMENT
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import submission_checks, submission_records, submission_rounds
 from deepbench_ops.exchange.merged_profile import merged
 from deepbench_ops.exchange.published_result_filing import ListDays, entry_of
-from deepbench_ops.exchange.submission_checks import Point
+from deepbench_ops.exchange.submission_merging import empty_result, merge, points_of
 from deepbench_ops.exchange.xlsx_reader import LARGEST_BYTES
 from deepbench_ops.machine import machine_profile, steadiness
 from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.releases.release_table import Release, publication_of
-from deepbench_ops.statistics.sample_interval import log_interval
+from deepbench_ops.run_conditions import CONDITIONS, DEVICE
 from deepbench_ops.storage import atomic_write, bounded_read, measurement_files
-from deepbench_ops.storage.atomic_write import Ready
-from deepbench_ops.storage.measurement_files import Record
-from deepbench_ops.storage.result_key import ResultKey, unquoted
+from deepbench_ops.storage.result_key import unquoted
 
 FORMAT, VERSION = "deepbench-submission", 3
 
@@ -62,8 +57,8 @@ def pack(
     unsteady: Counter[str] | None = None,
     also_unsteady: bool = False,
 ) -> dict[str, Any]:
-    """Return all results of a machine but slips and unsteady times, `releases` being the release
-    table by hash. `unsteady` counts the latter by the kind of their reason, and does not if
+    """Return all results of a machine but wrong published and unsteady times, `releases` being the
+    release table by hash. `unsteady` counts the latter by the kind of their reason, and does not if
     `also_unsteady`: then they are packed, too.
 
     Raises DeepbenchError for a machine without results, a profile, or a release of the table, and
@@ -92,7 +87,7 @@ def pack(
 
 
 def text(packed: Mapping[str, Any]) -> str:
-    """Return the file of what was packed. Raises DeepbenchError where `read` would refuse it."""
+    """Return a submission as text. Raises DeepbenchError where `read` would refuse it."""
     found = json.dumps(packed, separators=(",", ":"), allow_nan=False) + "\n"
     if len(found) > LARGEST_BYTES:
         raise DeepbenchError(
@@ -145,7 +140,7 @@ def checked_all(
 ) -> dict[Path, CheckedSubmission]:
     """Return submissions that can be stored one after the other; nothing is written.
 
-    Raises DeepbenchError, naming the file, for what `check` refuses, for a machine that is
+    Raises DeepbenchError, naming the file, wherever `check` does, for a machine that is
     described otherwise here or has other yardsticks or variables, and for a release that the table
     lacks or has on another day.
     """
@@ -168,7 +163,10 @@ def checked(
     releases: Mapping[str, Release],
     before: Sequence[CheckedSubmission],
 ) -> CheckedSubmission:
-    """Return a submission that can be stored after others of its machine; see `checked_all`."""
+    """Return a submission that can be stored after others of its machine; see `checked_all`.
+
+    Raises DeepbenchError, naming the reason, for one that cannot be stored.
+    """
     machine = _machine(submission)
     entry = before[-1].content["machine"] if before else None
     entry = entry or entry_of(results / machine / "machine.json")
@@ -201,12 +199,12 @@ def _stored_variables(
     }
 
 
-def _same_place(release: Release, result: dict[str, Any], standing: Mapping[str, Any]) -> None:
+def _same_place(release: Release, result: dict[str, Any], stored: Mapping[str, Any]) -> None:
     """Raise DeepbenchError where a result cannot be joined with stored ones of its release.
 
     They have other variables in the same environment, or the same conditions in another one.
     """
-    for environment, variables in standing.items():
+    for environment, variables in stored.items():
         if environment == result["environment"] and variables != result["variables"]:
             raise DeepbenchError(
                 f"{release.name} was measured under other variables here: {variables}"
@@ -233,7 +231,7 @@ def store(results: Path, one: CheckedSubmission, list_days: ListDays) -> int:
     entry = results / machine["machine"] / "machine.json"
     with atomic_write.together() as ready:
         changed = sum(
-            _merge(results, result, _empty(machine, release, result), ready)
+            merge(results, result, empty_result(machine, release, result), ready)
             for release, result in zip(one.releases, one.content["results"], strict=True)
         )
         own = results / machine["machine"]
@@ -252,7 +250,7 @@ def _machine(submission: Any) -> str:
 
 
 def read(path: Path) -> Any | None:
-    """Return what a submission's file holds, None for a file that is none.
+    """Return the content of a submission's file, None for a file that is none.
 
     Raises DeepbenchError where it is one and no JSON, or larger than any.
     """
@@ -279,44 +277,6 @@ def _release(result: dict[str, Any]) -> Release:
     return release
 
 
-def _merge(results: Path, result: dict[str, Any], empty: Results, ready: Ready) -> bool:
-    """Merge a submitted result with what is there, `empty` where nothing is; return whether that
-    changed anything."""
-    path = results / private_result_fields.path_of(empty)
-    records_path = measurement_files.file_of(path)
-    filed = result_files.undamaged(path) if path.exists() else empty
-    before = _points(filed)
-    had = submission_records.by_point(submission_records.load(records_path)[1])
-    sent = submission_records.by_point(result.get("measurements", ()))
-    after, brought = dict(before), {}
-    for point in map(_as_stored, result["points"]):
-        key, of = _key(point), unquoted(*_key(point))
-        standing = before.get(key)
-        coming = sent.get(of, [])
-        if not standing or _weight(point, coming) > _weight(standing, had.get(of, [])):
-            after[key], brought[of] = point, coming
-    renewed = submission_records.write(records_path, result.get("conditions", {}), brought, ready)
-    known = private_result_fields.libraries(filed)
-    libraries = merged_stack(known, result["libraries"])
-    changed = after != before or libraries != known
-    if changed:
-        private_result_fields.set_libraries(filed, libraries)
-        _write(ready(path), filed, before, after)
-    return renewed or changed
-
-
-def _as_stored(point: Point) -> Point:
-    """Return a point as asv keeps it: bounds to five digits, made of its samples."""
-    plain = {name: value for name, value in point.items() if name not in ("low", "high")}
-    plain["seconds"] = float(point["seconds"])
-    if "samples" in point:
-        plain["samples"] = [float(each) for each in point["samples"]]
-    bounds = log_interval(plain.get("samples"))
-    if bounds is not None:
-        plain["low"], plain["high"] = map(private_result_fields.as_stored, bounds)
-    return plain
-
-
 def _packed(
     path: Path,
     releases: Mapping[str, Release],
@@ -330,13 +290,13 @@ def _packed(
     release = releases[filed.commit_hash]
     record_file = measurement_files.file_of(path)
     facts, records = submission_records.load(record_file)
-    slips = published_slips.of_machine(path.parent).get(path.name, ())
+    wrong_times = wrong_published_times.of_machine(path.parent).get(path.name, ())
     points, device = {}, DEVICE.of(filed.env_vars)
-    for key, point in _points(filed).items():
+    for key, point in points_of(filed).items():
         reason = judge.of_point(path, unquoted(*key), point["seconds"], device)
         if reason and not also_unsteady:
-            unsteady[steadiness.kind(reason)] += key not in slips
-        elif key not in slips:
+            unsteady[steadiness.kind(reason)] += key not in wrong_times
+        elif key not in wrong_times:
             points[key] = point
     known = submission_records.by_point(records)
     own = [each for key in points for each in known.get(unquoted(*key), ())]
@@ -354,67 +314,6 @@ def _packed(
         "points": list(points.values()),
         **(measured if own else {}),
     }
-
-
-def _points(filed: Results) -> dict[ResultKey, Point]:
-    found: dict[ResultKey, Point] = {}
-    for one in private_result_fields.each(filed):
-        point: Point = {"benchmark": one.name, "params": list(one.key), "seconds": one.value}
-        if one.samples:
-            point["samples"] = list(one.samples)
-        found[_key(point)] = _as_stored(point)
-    return found
-
-
-def _empty(machine: dict[str, str], release: Release, result: dict[str, Any]) -> Results:
-    """Return a result file of asv's without times."""
-    python = "3" if release.measurable else ""
-    about = (release.hash, release.milliseconds, python)
-    of_run = (result["environment"], result["variables"])
-    libraries = dict(sorted(merged_stack(result["libraries"], result["libraries"]).items()))
-    return private_result_fields.new(machine, libraries, *about, *of_run)
-
-
-def _write(
-    path: Path, filed: Results, before: dict[ResultKey, Point], after: dict[ResultKey, Point]
-) -> None:
-    """Write a result file with new points; what asv knows of those that stay is kept."""
-    renewed = {name for (name, key), point in after.items() if before.get((name, key)) != point}
-    for name in sorted(renewed):
-        known = _known_stats(filed, name)
-        found = {key: point for (of, key), point in sorted(after.items()) if of == name}
-        axes = [list(dict.fromkeys(column)) for column in zip(*found, strict=True)]
-        keys = list(product(*axes))
-        rows = [found.get(key, {}) for key in keys]
-        samples = [row.get("samples") for row in rows]
-        stats = [
-            known.get(key) if before.get((name, key)) == row else _interval(row)
-            for key, row in zip(keys, rows, strict=True)
-        ]
-        values = [row.get("seconds", math.nan) for row in rows]
-        private_result_fields.put(filed, name, axes, values, samples, stats)
-    private_result_fields.sort(filed)
-    result_files.write(path, filed)
-
-
-def _known_stats(filed: Results, name: str) -> dict[tuple[str, ...], Any]:
-    fields = private_result_fields.of(filed)
-    return dict(zip(fields.keys(name), fields.stats.get(name) or (), strict=False))
-
-
-def _interval(row: Point) -> dict[str, float] | None:
-    if not {"low", "high"} <= set(row):
-        return None
-    return dict(zip(private_result_fields.INTERVAL, (row["low"], row["high"]), strict=True))
-
-
-def _weight(point: Point, records: Sequence[Record]) -> tuple[int, float, str, int, str]:
-    samples, text = len(point.get("samples", [])), json.dumps(point, sort_keys=True)
-    return samples, point["seconds"], text, len(records), submission_records.text(records)
-
-
-def _key(point: Point) -> ResultKey:
-    return point["benchmark"], tuple(point["params"])
 
 
 def _digest(content: Mapping[str, Any]) -> str:

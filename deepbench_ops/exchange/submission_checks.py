@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deepbench_ops.conditions import CONDITIONS, DEVICE, VALUE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import submission_records
 from deepbench_ops.exchange.workbook_headings import TIMES
@@ -18,6 +17,7 @@ from deepbench_ops.problems.problem_ids import problem_of
 from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.problems.suggestions import unknown
+from deepbench_ops.run_conditions import CONDITIONS, DEVICE, VALUE
 from deepbench_ops.statistics.yardstick_calibration import on_quiet_machine
 from deepbench_ops.storage import stored_time_checks
 from deepbench_ops.storage.measurement_files import Record
@@ -177,7 +177,7 @@ def _refuse_too_slow(points: Sequence[Point], roofs: Roofs) -> None:
         if len(found) >= FEWEST_KERNELS and max(found) < LEAST_SHARE_OF_ROOF:
             raise DeepbenchError(
                 f"the best of {len(found)} kernels of {family} in {precision} reaches"
-                f" 1/{1 / max(found):.0f} of what its profile says the machine can do: check that"
+                f" 1/{1 / max(found):.0f} of the peaks in the machine's profile: check that"
                 " times are in seconds, the peak in FLOP/s and the bandwidth in bytes/s"
             )
 

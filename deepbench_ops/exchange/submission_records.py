@@ -60,9 +60,13 @@ def check(result: Mapping[str, Any]) -> None:
         if facts_digest.digest(facts) != digest:
             raise DeepbenchError(f"conditions {digest}: they are other conditions")
     points = {unquoted(point["benchmark"], point["params"]) for point in result["points"]}
+    seen: set[str] = set()
     for record in result.get("measurements", ()):
         key = unquoted(record["benchmark"], record["params"])
         named = f"a measurement of {key[0]}({', '.join(key[1])})"
+        if text([record]) in seen:
+            raise DeepbenchError(f"{named}: it is there twice")
+        seen.add(text([record]))
         if key not in points:
             raise DeepbenchError(f"{named}: the submission has no result of it")
         if record["release"] != f"{result['framework']}-{result['release']}":
@@ -83,10 +87,10 @@ def write(
     Other records of the file stay; without any there is no file. A skip gives way to the
     records of its kernel.
     """
-    known, standing = load(path)
-    kept = [each for each in standing if unquoted(each["benchmark"], each["params"]) not in new]
+    known, present = load(path)
+    kept = [each for each in present if unquoted(each["benchmark"], each["params"]) not in new]
     entries = sorted([*kept, *(each for several in new.values() for each in several)], key=_place)
-    if text(standing) == text(entries):
+    if text(present) == text(entries):
         return False
     if entries:
         measurement_files.write(path, {**known, **facts}, entries, ready)

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from deepbench_ops.conditions import DEVICE
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.submission_checks import refuse_impossible, refuse_unknown
 from deepbench_ops.machine.impossible_times import Roofs
 from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.problems.selections import CLASSES
+from deepbench_ops.run_conditions import DEVICE
 from deepbench_ops.storage import ensemble_round_checks, ensemble_round_files
 from deepbench_ops.storage.atomic_write import Ready
 from deepbench_ops.storage.ensemble_round_checks import NoRound

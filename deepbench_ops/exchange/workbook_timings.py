@@ -67,7 +67,7 @@ class Timing:
 
     @property
     def agrees(self) -> bool:
-        """Whether the printed rate is what size and time give, by the sheets' own formulas."""
+        """Whether the printed rate agrees with size and time, by the sheets' own formulas."""
         if self.rate is None:
             return True
         return math.isclose(self.rate, _work(self) / self.seconds, rel_tol=AGREEMENT)
@@ -84,7 +84,7 @@ class Unread:
 
 
 def read(sheets: Iterable[Sheet]) -> tuple[list[Timing], list[Unread]]:
-    """Return the timings of all sheets, and what could not be read.
+    """Return the timings of all sheets, and the unreadable cells.
 
     Raises DeepbenchError for a time that is negative or text of no known meaning, a size that is
     none, a table that lacks a header, one whose times have no unit, and rows of numbers without

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.errors import DeepbenchError, NoAnswer
 from deepbench_ops.exchange import export_table_writer
 from deepbench_ops.exchange.workbook_headings import SHEETS, SIZES, TIMES
 from deepbench_ops.exchange.workbook_timings import SET, SPECS, TABLE
 from deepbench_ops.problems.precision import MIXED
+from deepbench_ops.run_conditions import CONDITIONS
 from deepbench_ops.storage import atomic_write
 
 PRECISIONS = {
@@ -144,7 +144,7 @@ def has_column(point: Point) -> bool:
 
 def _refuse_mixture(points: Sequence[Point]) -> None:
     if not points:
-        raise NoAnswer("nothing to export: no result is left of what was asked for")
+        raise NoAnswer("nothing to export: no selected result fits into a workbook: write .csv")
     for what in ("set", *(condition.name for condition in CONDITIONS)):
         found = sorted({str(getattr(point, what)) for point in points})
         if len(found) > 1:

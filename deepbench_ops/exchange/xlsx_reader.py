@@ -87,8 +87,8 @@ def is_workbook(path: Path) -> bool:
 def read(path: Path) -> tuple[Sheet, ...]:
     """Return the sheets of a workbook.
 
-    Raises DeepbenchError, naming the file and where it lies in the file, for what is no
-    workbook, is too large, refers to other files, or has formulas without a stored value.
+    Raises DeepbenchError, naming the file and where it lies in the file, for a file that
+    is no workbook, is too large, refers to other files, or has formulas without a stored value.
     """
     from openpyxl import load_workbook
 
@@ -101,7 +101,7 @@ def read(path: Path) -> tuple[Sheet, ...]:
             book = load_workbook(stream, read_only=True, data_only=True)
             outside = _outside(book)
             for page in book.worksheets:
-                page.reset_dimensions()  # what the file says of its size may be wrong
+                page.reset_dimensions()  # the size that the file states may be wrong
                 sheet = Sheet(page.title, tuple(page.iter_rows(values_only=True)))
                 with page._get_source() as part:
                     _refuse_unusable(path, sheet, part, outside)
@@ -168,7 +168,7 @@ def _refers_outside(formula: str, outside: Collection[str]) -> bool:
 def _refuse_unusable(path: Path, sheet: Sheet, part: IO[bytes], outside: Collection[str]) -> None:
     """Raise DeepbenchError for a formula of a sheet's part that has no value, or one elsewhere.
 
-    `outside` are the names of the workbook that stand for what is elsewhere. Formulas
+    `outside` are the names of the workbook that stand for content of other files. Formulas
     are read from the file itself: openpyxl gives formulas or values, each with a pass of its own.
     """
     for row, column, formula in _formulas(part):

@@ -16,8 +16,8 @@ from pathlib import Path
 from deepbench_ops import process_lifetime
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet import job_folder, job_result_merging, reframe_site
-from deepbench_ops.fleet.fleet_jobs import PLAN_VARIABLE, FleetJobs
 from deepbench_ops.fleet.job_folder import MEASURED, JobFolder
+from deepbench_ops.fleet.scheduled_jobs import PLAN_VARIABLE, FleetJobs
 from deepbench_ops.storage import locks
 
 CHECKS = Path(__file__).parent / "checks" / "deepbench_job.py"
@@ -57,10 +57,10 @@ class FleetRun:
         return self.jobs.path.parent / "reframe"
 
     def run(self) -> list[JobFolder]:
-        """Run what is not measured; return the jobs that are not measured at the end.
+        """Run the jobs that are not measured; return the jobs that are not measured at the end.
 
         Raises DeepbenchError where another run of this plan is going on, and KeyboardInterrupt
-        after Ctrl-C, when all jobs are cancelled and what is measured is merged.
+        after Ctrl-C, when all jobs are cancelled and their results are merged.
         """
         with locks.writing(self.folder, doing="deepbench fleet run"):
             self.collect()

@@ -14,7 +14,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.fleet.job_plan import LONGEST, Job, Plan
+from deepbench_ops.fleet.fleet_plan import LONGEST, Job, Plan
 from deepbench_ops.storage import atomic_write, bounded_read, locks
 
 JOBS = "jobs"

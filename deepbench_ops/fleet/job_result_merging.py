@@ -14,7 +14,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import submission
 from deepbench_ops.fleet.job_folder import COLLECTED, MEASURED, JobFolder
 from deepbench_ops.releases import table_location
-from deepbench_ops.storage import atomic_write, locks
+from deepbench_ops.storage import atomic_write, locks, model_runs
 
 
 def collect(results: Path, folders: Iterable[JobFolder], say: Callable[[str], None]) -> int:
@@ -39,10 +39,13 @@ def collect(results: Path, folders: Iterable[JobFolder], say: Callable[[str], No
 
 
 def _merge(results: Path, folder: JobFolder) -> int:
-    """Merge the times of a job; return their number."""
+    """Merge the times and the runs of trainings of a job; return their number."""
     with locks.results(results, doing=f"deepbench fleet, merging {folder.name},"):
         known = {release.hash: release for release in table_location.load(results)}
         packed = submission.pack(folder.results, folder.job.machine, known, also_unsteady=True)
         checked = submission.checked(results, packed, known, ())
         submission.store(results, checked, partial(table_location.append, results))
-    return sum(len(each["points"]) for each in packed["results"])
+        runs = model_runs.load(folder.results / folder.job.machine)
+        if runs:
+            model_runs.add(results / folder.job.machine, runs)
+    return len(runs) + sum(len(each["points"]) for each in packed["results"])

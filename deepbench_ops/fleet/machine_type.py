@@ -1,7 +1,7 @@
-"""A machine type of a fleet: what its nodes share, on a disk that all of them see.
+"""A machine type of a fleet: the files that its nodes share, on a disk that all of them see.
 
 `machines/<type>/` next to the plan holds asv's entry of the type, its profile, and one environment
-for each release. The first job on a node of the type makes what is missing; others wait for it.
+for each release. The first job on a node of the type makes the missing ones; others wait for it.
 """
 
 import shutil

@@ -2,7 +2,7 @@
 
 Every kernel gives each node a deviation: the logarithm of its time over the median of all nodes.
 The deviations of a family's kernels are combined as rounds are in verdicts
-(`statistics.robust_interval`), which a few odd kernels do not move. Raw seconds are compared: the
+(`statistics.ruined_rounds`), which a few odd kernels do not move. Raw seconds are compared: the
 yardstick of a slow node is slow as well, and calibrated seconds would hide it. A kernel alone has
 an interval from its own rounds on the node.
 """
@@ -17,9 +17,9 @@ import numpy as np
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet import job_folder
+from deepbench_ops.fleet.fleet_plan import Plan
 from deepbench_ops.fleet.job_folder import AT_NODE, MEASURED, JobFolder
-from deepbench_ops.fleet.job_plan import Plan
-from deepbench_ops.statistics.robust_interval import FEWEST, locate
+from deepbench_ops.statistics.ruined_rounds import FEWEST, locate
 from deepbench_ops.storage import measurement_files
 from deepbench_ops.storage.result_key import ResultKey, unquoted
 
@@ -33,7 +33,7 @@ interval of a single kernel has it for itself."""
 FEWEST_NODES = 3
 """Of two nodes that differ either may be the slow one."""
 
-SLOW, FAST, USUAL, UNKNOWN = "slow", "fast", "as usual", "too few kernels"
+SLOW, FAST, USUAL, TOO_FEW = "slow", "fast", "as usual", "too few kernels"
 
 ReleaseKernel = tuple[str, ResultKey]
 """A release, and a benchmark with its parameters."""
@@ -56,7 +56,7 @@ class Level:
     """A node against the median of the nodes of its type.
 
     ratio: of its times to the median, with an interval. kind: `SLOW` or `FAST` where the interval
-    lies beyond the limit, `USUAL`, or `UNKNOWN` without an interval. measured_at: seconds since
+    lies beyond the limit, `USUAL`, or `TOO_FEW` without an interval. measured_at: seconds since
     1970.
     """
 
@@ -170,7 +170,7 @@ def compare(nodes: Mapping[str, NodeTimes], beyond: float) -> list[NodeLevel]:
 def _level(
     node: str, family: str, values: np.ndarray, error: float, beyond: float, measured_at: float
 ) -> NodeLevel:
-    ratio, low, high, kind = float(np.exp(np.median(values))), 0.0, np.inf, UNKNOWN
+    ratio, low, high, kind = float(np.exp(np.median(values))), 0.0, np.inf, TOO_FEW
     if len(values) >= FEWEST:
         found = locate(values, np.zeros_like(values))
         ends = (found.median, *found.interval(error))
@@ -203,7 +203,7 @@ def compare_kernels(nodes: Mapping[str, NodeTimes], beyond: float) -> list[Kerne
     """Return the level of each node at each kernel that all nodes have measured, by node.
 
     beyond: as for `compare`. The interval is that of 99 % from the kernel's rounds on the node; a
-    kernel with fewer than three rounds has none, and is `UNKNOWN`.
+    kernel with fewer than three rounds has none, and is `TOO_FEW`.
     """
     kernels = _shared(nodes)
     medians = {
@@ -244,7 +244,7 @@ def _kernel_levels(
                 ratio=seconds / median,
                 low=low,
                 high=high,
-                kind=_kind(low, high, beyond) if kernel in bounds else UNKNOWN,
+                kind=_kind(low, high, beyond) if kernel in bounds else TOO_FEW,
                 measured_at=times.measured_at,
             )
         )

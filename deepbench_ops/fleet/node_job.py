@@ -1,15 +1,18 @@
 """One job of a fleet on its node: `python -m deepbench_ops.fleet.node_job PLAN JOB DIGEST`.
 
 The job script that ReFrame generates runs this. It describes the machine type where that is
-missing, measures by `asv run` in a project folder of the job's own, and writes the outcome. An
-interrupted job that is started again goes on where it stopped, on any node.
+missing, measures by `asv run` in a project folder of the job's own, or a training, and writes the
+outcome. An interrupted job that is started again goes on where it stopped, on any node.
 """
 
+import errno
 import json
 import os
 import platform
 import re
+import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,14 +21,15 @@ from deepbench_ops import project
 from deepbench_ops.asv_adapter import private_result_fields, result_files
 from deepbench_ops.asv_adapter.run_hooks import YES_VARIABLE
 from deepbench_ops.errors import DeepbenchError, remedy
-from deepbench_ops.fleet import job_folder, node_process
-from deepbench_ops.fleet import job_plan as plans
+from deepbench_ops.fleet import fleet_plan as plans
+from deepbench_ops.fleet import job_folder, node_process, node_training
+from deepbench_ops.fleet.fleet_plan import Job, Plan
 from deepbench_ops.fleet.job_folder import JobFolder, Outcome
-from deepbench_ops.fleet.job_plan import Job, Plan
 from deepbench_ops.fleet.machine_type import MachineType, type_of
+from deepbench_ops.fleet.node_process import Ended
 from deepbench_ops.measure import fingerprint
 from deepbench_ops.releases import installed_release, table_location
-from deepbench_ops.storage import atomic_write, locks
+from deepbench_ops.storage import atomic_write, locks, model_runs
 
 DONE = "deepbench fleet: done:"
 """Begins the last line of a job that is measured, by which its ReFrame test knows it."""
@@ -35,6 +39,9 @@ INTERRUPTED = (130, -2, -9, -15)
 
 FAILED = 1
 """Exit status of an `asv run` that could not measure; 2 says that some kernels failed."""
+
+LEAST_FREE_BYTES = 2**18
+"""A disk with less room is full: one of asv's files does not fit."""
 
 NOT_INSTALLED = re.compile(r" is not installed \(")
 
@@ -78,7 +85,7 @@ def run(path: Path, id: str, digest: str) -> str:
 
 
 def _measure(plan: Plan, path: Path, folder: JobFolder, node: str) -> int:
-    """Measure what is left of a job; return how many times it has now."""
+    """Measure the rest of a job; return how many times it has now."""
     root = project.find(path.resolve().parent)
     if root is None:
         raise DeepbenchError(f"{path} lies in no project folder: put it into one, such as fleet/")
@@ -87,15 +94,33 @@ def _measure(plan: Plan, path: Path, folder: JobFolder, node: str) -> int:
     kind.give_profile(folder.results)
     _write_project(folder.path, root, kind)
     job = folder.job
-    command = ["-m", "asv", "run", "--machine", job.machine, "--bench", plan.pattern(job)]
-    variables = {**kind.variables, YES_VARIABLE: "1", fingerprint.NODE_VARIABLE: node}
-    done = node_process.run([*command, job.release], folder.path, variables)
+    if job.training:
+        assert plan.placement is not None
+        done = node_training.measure(folder, plan.placement, kind, root, node)
+    else:
+        done = _run_asv(plan, folder, kind, node)
     if done.status in INTERRUPTED:
         raise SystemExit(done.status)
+    if done.status and (full := full_disk(folder.path)):
+        raise DeepbenchError(full)
+    if job.training:
+        if done.status:
+            raise DeepbenchError(_reason(job, [done.last_line.removeprefix("deepbench: error: ")]))
+        return len(model_runs.load(folder.results / job.machine))
     saved = result_files.paths(folder.results / job.machine)
     if not saved or done.status == FAILED:
         raise DeepbenchError(_reason(job, done.lines))
     return sum(1 for each in saved for _ in private_result_fields.each(result_files.read(each)))
+
+
+def _run_asv(plan: Plan, folder: JobFolder, kind: MachineType, node: str) -> Ended:
+    """Measure the families of a job by `asv run`."""
+    job = folder.job
+    command = ["-m", "asv", "run", "--machine", job.machine, "--bench", plan.pattern(job)]
+    variables = {**kind.variables, YES_VARIABLE: "1", fingerprint.NODE_VARIABLE: node}
+    if plan.placement:
+        variables |= plan.placement.variables()
+    return node_process.run([*command, job.release], folder.path, variables)
 
 
 def _write_project(folder: Path, root: Path, kind: MachineType) -> None:
@@ -115,6 +140,17 @@ def _write_project(folder: Path, root: Path, kind: MachineType) -> None:
         "env_dir": str(kind.environments.resolve()),
     }
     atomic_write.write_text(folder / project.CONFIGURATION, json.dumps(values, indent=1) + "\n")
+
+
+def full_disk(folder: Path) -> str:
+    """Return a line that names a full disk of a job on this node, "" where it has none.
+
+    Points that it cost are skipped or failed in asv's words, and asv goes on with the others.
+    """
+    for path in (Path(os.environ.get("TMPDIR") or tempfile.gettempdir()), folder):
+        if path.is_dir() and shutil.disk_usage(path).free < LEAST_FREE_BYTES:
+            return f"{path}: {os.strerror(errno.ENOSPC)}: make room there"
+    return ""
 
 
 def _reason(job: Job, lines: Sequence[str]) -> str:

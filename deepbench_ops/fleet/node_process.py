@@ -27,14 +27,20 @@ KEPT = 200
 """Lines of output that are kept for the reason of a failure."""
 
 
-def run(arguments: Sequence[str], folder: Path, variables: Mapping[str, str]) -> Ended:
-    """Run this Python with arguments in a folder; what it writes goes to standard output.
+def run(
+    arguments: Sequence[str],
+    folder: Path,
+    variables: Mapping[str, str],
+    python: str = sys.executable,
+) -> Ended:
+    """Run a Python, usually this one, with arguments in a folder; its output goes to standard
+    output.
 
     variables: of the environment, in addition to those of this process. Raises OSError where Python
     cannot be started.
     """
     process = subprocess.Popen(
-        process_lifetime.bound([sys.executable, *arguments]),
+        process_lifetime.bound([python, *arguments]),
         cwd=folder,
         env={**os.environ, **variables},
         stdin=subprocess.DEVNULL,

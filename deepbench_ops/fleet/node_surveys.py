@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.fleet import job_folder, job_plan, node_comparison
+from deepbench_ops.fleet import fleet_plan, job_folder, node_comparison
 from deepbench_ops.fleet.node_comparison import NodeTimes
 
 Survey = Mapping[str, Mapping[str, NodeTimes]]
@@ -33,7 +33,7 @@ def find(project: Path) -> NodeSurveys:
     for path in (path for folder in folders for path in sorted(folder.glob("*.json"))):
         try:
             if _names_its_format(path):
-                made = job_plan.read(path)
+                made = fleet_plan.read(path)
                 if made.every_node:
                     surveys.append(node_comparison.times_of(made, path, problems))
         except (DeepbenchError, OSError) as wrong:
@@ -43,7 +43,7 @@ def find(project: Path) -> NodeSurveys:
 
 def _names_its_format(path: Path) -> bool:
     with path.open("rb") as file:
-        return job_plan.FORMAT.encode() in file.read(HEAD)
+        return fleet_plan.FORMAT.encode() in file.read(HEAD)
 
 
 def _measured_at(survey: Survey) -> float:

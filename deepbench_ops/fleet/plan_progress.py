@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deepbench_ops.fleet import job_folder
+from deepbench_ops.fleet.fleet_plan import Plan
 from deepbench_ops.fleet.job_folder import MEASURED, RUNNING, JobFolder
-from deepbench_ops.fleet.job_plan import Plan
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,15 @@ SUBMITTERS = {
 }
 """The command by which ReFrame submits to a scheduler."""
 
+PROGRAM = """\
+import tempfile
+from reframe.frontend.cli import main
+with tempfile.TemporaryDirectory() as tempfile.tempdir:
+    main()
+"""
+"""ReFrame, without the logs that each start leaves in the folder of temporary files, which its jobs
+still have."""
+
 
 @dataclass(frozen=True)
 class Partition:
@@ -117,7 +126,7 @@ def command() -> list[str]:
         raise DeepbenchError(
             "ReFrame is missing, which runs fleets: pip install 'asv_bench_deepbench[fleet]'"
         )
-    return [sys.executable, "-c", "from reframe.frontend.cli import main; main()"]
+    return [sys.executable, "-c", PROGRAM]
 
 
 def _partition(system: str, part: Mapping[str, Any]) -> Partition:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from deepbench_ops.machine.machine_profile import Figure, Profile
-from deepbench_ops.problems.precision import TABLE, multiplied, stored
+from deepbench_ops.problems.precision import TABLE, stored
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.problem_ids import problem_of
 from deepbench_ops.storage.result_key import ResultKey, unquoted
@@ -120,7 +120,7 @@ def times_bandwidth(key: ResultKey, seconds: float, bandwidth: float | None) -> 
 def asked(key: ResultKey) -> tuple[str, float]:
     """Return the precision whose peak limits a kernel, and the kernel's FLOPs."""
     problem, operation, precision = _named(key)
-    return multiplied(precision), problem.flops_of(operation)
+    return problem.multiplied(precision), problem.flops_of(operation)
 
 
 @cache

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from deepbench_ops.measure import fingerprint, gpu_readings, outside_settings
+from deepbench_ops.measure import fingerprint, gpu_readings, library_variables
 
 NO_ACCELERATOR = "none"
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
@@ -32,15 +32,15 @@ def identity(name: str, accelerator: str | None = None) -> dict[str, str]:
 
 def facts() -> dict[str, str]:
     """Return facts that may change while the machine keeps its name, as text: exact memory, caches,
-    kernel, driver, settings from outside."""
+    kernel, driver, external settings."""
     found = {
         "memory_bytes": str(memory_bytes() or ""),
         "last_level_cache_bytes": str(last_level_cache()),
         "kernel": platform.release(),
         "processor": fingerprint.silicon(),
-        fingerprint.SETTINGS: outside_settings.text(outside_settings.of_this_process()),
+        fingerprint.SETTINGS: library_variables.text(library_variables.of_this_process()),
         **accelerators(),
-        **gpu_readings.facts(gpu_readings.DEVICE),
+        **gpu_readings.facts(gpu_readings.CUDA),
     }
     return {name: value for name, value in found.items() if value}
 

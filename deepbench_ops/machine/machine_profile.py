@@ -22,7 +22,7 @@ VERSION = 1
 CONTRARY = {True: "measured:", False: "not measured:"}
 """Beginning of an origin that a figure cannot have, by whether it is without a value."""
 
-CHECKSUM = "checksum"
+PROFILE_CHECKSUM = "checksum"
 """Field of a file: the digest of the others. Files of earlier versions have none."""
 
 LIMITS = {"FLOP/s": (1e3, 1e21), "bytes/s": (1e3, 1e18), "s": (SHORTEST, LONGEST)}
@@ -154,7 +154,7 @@ def write(results: Path, profile: Profile, ready: Ready = Path) -> Path:
     for name in ("levels", "yardstick_levels"):
         if not stored[name]:
             del stored[name]
-    stored[CHECKSUM] = facts_digest.digest(stored)
+    stored[PROFILE_CHECKSUM] = facts_digest.digest(stored)
     text = json.dumps(stored, indent=1, allow_nan=False)
     atomic_write.write_text(ready(path), text + "\n")
     return path
@@ -162,13 +162,13 @@ def write(results: Path, profile: Profile, ready: Ready = Path) -> Path:
 
 def _refuse_changed(stored: dict[str, Any]) -> None:
     """Raise ValueError where a file's content is not that of its checksum, if it has one."""
-    found = {name: value for name, value in stored.items() if name != CHECKSUM}
+    found = {name: value for name, value in stored.items() if name != PROFILE_CHECKSUM}
     if unknown := sorted(found.keys() - {"version", *Profile.__dataclass_fields__}):
         raise ValueError(f"its field {unknown[0][:40]!r} is damaged, or of a newer version")
-    if CHECKSUM in stored and stored[CHECKSUM] != facts_digest.digest(found):
+    if PROFILE_CHECKSUM in stored and stored[PROFILE_CHECKSUM] != facts_digest.digest(found):
         raise ValueError(
-            f"its content is not that of its {CHECKSUM}; if you have changed it, take the"
-            f" {CHECKSUM} out"
+            f"its content is not that of its {PROFILE_CHECKSUM}; if you have changed it, take the"
+            f" {PROFILE_CHECKSUM} out"
         )
 
 

@@ -19,29 +19,31 @@ def advice(facts: Mapping[str, str], load: float, stolen: float | None) -> list[
     if governor and governor != "performance":
         found.append(
             f"The frequency governor is {governor!r}: clocks follow the load."
-            " Mend: cpupower frequency-set -g performance"
+            " Remedy: cpupower frequency-set -g performance"
         )
     if not governor:
         found.append(
-            "No frequency governor is visible, as in most virtual machines: what the clock does"
-            " is decided elsewhere. Pairs and the yardstick are the only remedy."
+            "No frequency governor is visible, as in most virtual machines: the host sets the"
+            " clock. Pairs and the yardstick are the only remedy."
         )
     if facts.get("boost") == "1":
         found.append(
             "Turbo is on: clocks fall as the processor warms up."
-            " Mend: echo 0 > /sys/devices/system/cpu/cpufreq/boost"
+            " Remedy: echo 0 > /sys/devices/system/cpu/cpufreq/boost"
         )
     if facts.get("smt") == "1":
         found.append(
-            "Two hardware threads share a core: whatever runs on the other one takes from this."
-            " Mend: leave the other threads idle, or echo off > /sys/devices/system/cpu/smt/control"
+            "Two hardware threads share a core, and slow each other."
+            " Remedy: keep the others idle, or echo off > /sys/devices/system/cpu/smt/control"
         )
     if load > 0.5:
-        found.append(f"{load:.1f} processes were running before this one. Mend: stop them, or wait")
+        found.append(
+            f"{load:.1f} processes were running before this one. Remedy: stop them, or wait"
+        )
     if stolen is not None and stolen > STOLEN:
         found.append(
             f"{stolen:.0%} of the processor time went to other tenants of this host."
-            " Mend: another hour, or a machine that is not shared"
+            " Remedy: another hour, or a machine that is not shared"
         )
     return found
 

@@ -20,7 +20,7 @@ from deepbench_ops.backends.backend_interface import Backend
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.machine.machine_profile import Figure
-from deepbench_ops.measure import device_workloads, yardstick
+from deepbench_ops.measure import device_yardsticks, yardstick
 from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.precision import PRECISIONS
 from deepbench_ops.problems.problem import Problem
@@ -116,6 +116,8 @@ def triad(threads: int, elements: int, seconds: float, clock: Clock = time.perf_
     reach memory, which only reads b and c and writes a: 24 bytes an element, as STREAM counts. (A
     processor that reads a cache line before it writes it moves 32 bytes; STREAM does not count
     these.)
+
+    Raises DeepbenchError where numpy computes a wrong result.
     """
     a, b, c = (np.full(elements, value) for value in (0.0, 1.0, 2.0))
     starts = range(0, elements, BLOCK_ELEMENTS)
@@ -184,7 +186,7 @@ def copy_rate(device: str, seconds: float) -> Figure:
 
     Raises Unsupported where the yardstick declares no number of bytes, or the device none.
     """
-    own = device_workloads.of(device)
+    own = device_yardsticks.of(device)
     if own is None or not own.memory.bytes:
         raise Unsupported(f"{device} declares no workload that moves a known number of bytes")
     kind = yardstick.kinds(device)[-1]

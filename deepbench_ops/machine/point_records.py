@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from pathlib import Path
 
-from deepbench_ops.measure import outside_settings
+from deepbench_ops.measure import library_variables
 from deepbench_ops.measure.fingerprint import SETTINGS
-from deepbench_ops.measure.outside_settings import Settings
+from deepbench_ops.measure.library_variables import Settings
 from deepbench_ops.storage import measurement_files
 from deepbench_ops.storage.measurement_files import Record
 from deepbench_ops.storage.result_key import ResultKey
@@ -43,7 +43,7 @@ class File:
         return self.records.get(key, ())
 
     def settings(self, key: ResultKey) -> Settings | None:
-        """Return the settings from outside of a point's processes; for a point without records
+        """Return the external settings of a point's processes; for a point without records
         those of all processes of the file, None if these differ."""
         records = self.of(key)
         if records:
@@ -65,7 +65,7 @@ NOTHING = File({}, {})
 def _settings(facts: Mapping[str, str]) -> Settings | None:
     written = facts.get(SETTINGS)
     try:
-        return None if written is None else outside_settings.parse(written)
+        return None if written is None else library_variables.parse(written)
     except ValueError:  # an unclosed quote
         return None
 

@@ -41,7 +41,7 @@ best readings agree within AGREE."""
 MUCH = 1.1
 """Factor between a former peak and today's above which the user is informed that it is kept."""
 
-MEASURED = "measured:"
+MEASURED_PREFIX = "measured:"
 KEPT = ", kept from "
 
 LIBRARIES = ("cuda", "hip", "cudnn", "xla_runtime")
@@ -101,11 +101,11 @@ def measure_profile(
     nominal = yardsticks(threads, old, renewed.yardsticks, warn, devices)
     facts |= _libraries(threads) if peak_rates.GPU in devices else {}
     found = {device: best_of([each[device] for each in passes], warn) for device in devices}
-    standing = None if renewed.peaks else old
+    earlier = None if renewed.peaks else old
     if reason := monitor.found():
         warn(f"{reason} meanwhile: peaks and new yardstick readings may be wrong. {AGAIN}")
         found = {device: _marked(figures, reason) for device, figures in found.items()}
-    kept = {device: _kept(found[device], standing, device, warn) for device in devices}
+    kept = {device: _kept(found[device], earlier, device, warn) for device in devices}
     return Profile(
         machine=machine,
         date=date.today().isoformat(),
@@ -285,7 +285,7 @@ def kept_figures(old: Profile | None, device: str) -> dict[str, Figure]:
 
 
 def _dated(figure: Figure, day: str) -> Figure:
-    if KEPT in figure.how or not figure.how.startswith(MEASURED):
+    if KEPT in figure.how or not figure.how.startswith(MEASURED_PREFIX):
         return figure
     return replace(figure, how=f"{figure.how}{KEPT}{day}")
 
@@ -297,6 +297,6 @@ def _better(new: Figure, old: Figure | None) -> Figure:
         return new
     if old.disturbed and new.value is not None and not new.disturbed:
         return new
-    if new.value is None or (old.how.startswith(MEASURED) and old.value > new.value):
+    if new.value is None or (old.how.startswith(MEASURED_PREFIX) and old.value > new.value):
         return old
     return new

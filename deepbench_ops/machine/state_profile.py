@@ -117,12 +117,13 @@ def summary(levels: Sequence[float], readings: Sequence[float]) -> list[str]:
     several = f"{min(readings):.0f} to {max(readings):.0f} ns"
     lines = [
         f"A byte passes between two cores and back in {several}:"
-        f" state {now or machine_states.UNKNOWN}; seen here so far: {', '.join(names) or 'none'}."
+        f" state {now or machine_states.UNKNOWN_STATE}; seen here so far:"
+        f" {', '.join(names) or 'none'}."
     ]
     if len(all_levels) > 1:
         lines.append(
             "The host moves the cores of this machine: kernels on several threads have other times"
-            " in each state, and are compared within one. Mend: have the host pin the virtual"
+            " in each state, and are compared within one. Remedy: have the host pin the virtual"
             " cores, choose another type of host, or measure with DEEPBENCH_THREADS=1"
         )
     return lines

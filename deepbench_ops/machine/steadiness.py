@@ -101,7 +101,7 @@ class SteadinessJudge:
     def apart(self) -> float:
         """Factor by which two processes of a point may differ by chance; see `agreement`."""
         found = (records for file in self.files.values() for records in file.records.values())
-        return agreement([level(entry) for entry in records] for records in found)
+        return largest_factor_by_chance([level(entry) for entry in records] for records in found)
 
     @cached_property
     def levels(self) -> list[float]:
@@ -154,7 +154,7 @@ def kind(text: str) -> str:
     return text.partition(":")[0]
 
 
-def agreement(levels: Iterable[Sequence[float]]) -> float:
+def largest_factor_by_chance(levels: Iterable[Sequence[float]]) -> float:
     """Return the factor by which two processes of a point may differ by chance on a machine.
 
     levels: seconds of every process, by point. The factor is computed from the median difference of

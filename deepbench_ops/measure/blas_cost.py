@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from statistics import median
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import ensemble, outside_settings
-from deepbench_ops.measure.kernel_task import KernelTask
-from deepbench_ops.measure.outside_settings import BLAS, Settings
+from deepbench_ops.measure import ensemble_sweeps, library_variables
+from deepbench_ops.measure.kernel_identity import KernelIdentity
+from deepbench_ops.measure.library_variables import BLAS, Settings
 from deepbench_ops.measure.worker_control import Launch
 
 KERNELS = ("m35_n700_k2048_NN", "m3072_n128_k1024_TN", "m1760_n128_k1760_NN")
@@ -51,7 +51,7 @@ class Cost:
     @property
     def lines(self) -> list[str]:
         """The report for the user: the setting, and numpy's relative time of each product."""
-        text = outside_settings.text(self.setting)
+        text = library_variables.text(self.setting)
         if self.set_here:
             first = f"OpenBLAS runs {self.under} as {text} asks; by itself it chooses {self.chosen}"
         else:
@@ -70,7 +70,7 @@ class Cost:
 
 def cost(python: str = sys.executable) -> Cost | None:
     """Measure the setting's cost for the numpy of an interpreter; None where it has no OpenBLAS."""
-    own = tuple(pair for pair in outside_settings.of_this_process() if pair[0].startswith(BLAS))
+    own = tuple(pair for pair in library_variables.of_this_process() if pair[0].startswith(BLAS))
     setting = own or OFTEN_SET
     without, with_it = _launch(python, ()), _launch(python, setting)
     chosen, under = _core(without), _core(with_it)
@@ -78,9 +78,9 @@ def cost(python: str = sys.executable) -> Cost | None:
         return None
     ratios: dict[str, list[float]] = {}
     if own or chosen != under:
-        tasks = [KernelTask("gemm", kernel, "float32") for kernel in KERNELS]
+        tasks = [KernelIdentity("gemm", kernel, "float32") for kernel in KERNELS]
         launches = {WITHOUT: without, WITH: with_it}
-        found = ensemble.run_rounds(launches, tasks, ROUNDS, SWEEPS)
+        found = ensemble_sweeps.run_rounds(launches, tasks, ROUNDS, SWEEPS)
         ratios = {
             task.problem: [math.exp(each.difference(WITHOUT, WITH)[0]) for each in rounds]
             for task, rounds in found.items()

@@ -8,10 +8,10 @@ from deepbench_ops.backends.backend_interface import Backend
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.output_check import kind_of
 from deepbench_ops.backends.run_cache import RunCache
-from deepbench_ops.conditions import EXECUTION
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.measure.slice_timing import time_calls
+from deepbench_ops.measure.kernel_sampling import time_calls
 from deepbench_ops.problems.problem import Problem
+from deepbench_ops.run_conditions import EXECUTION
 
 PROBE_CALLS = 50
 PROBE_SECONDS = 0.05

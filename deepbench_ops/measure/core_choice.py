@@ -12,18 +12,20 @@ from itertools import chain, zip_longest
 from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure.outside_settings import CORES
+from deepbench_ops.measure.library_variables import CORES
 
 VARIABLE = CORES
-NEAR, FAR = "near", "far"
+NEAR_CORES, FAR_CORES = "near", "far"
 CPUS = Path("/sys/devices/system/cpu")
 
 
 def asked(environ: Mapping[str, str] = os.environ) -> str:
     """Return the choice, "" for none. Raises DeepbenchError for another word."""
     choice = environ.get(VARIABLE, "")
-    if choice not in ("", NEAR, FAR):
-        raise DeepbenchError(f"{VARIABLE} is {choice!r}: write {NEAR} or {FAR}, or leave it out")
+    if choice not in ("", NEAR_CORES, FAR_CORES):
+        raise DeepbenchError(
+            f"{VARIABLE} is {choice!r}: write {NEAR_CORES} or {FAR_CORES}, or leave it out"
+        )
     return choice
 
 
@@ -35,7 +37,7 @@ def ordered(cpus: Sequence[int], choice: str, root: Path = CPUS) -> list[int]:
     if not choice:
         return list(cpus)
     domains = sorted(grouped(cpus, root), key=len, reverse=True)
-    if choice == NEAR:
+    if choice == NEAR_CORES:
         return list(chain.from_iterable(domains))
     turns = chain.from_iterable(zip_longest(*domains))
     return [cpu for cpu in turns if cpu is not None]
@@ -52,9 +54,9 @@ def demand(cpus: Sequence[int], count: int, choice: str, root: Path = CPUS) -> N
         wrong = "this machine shows no two last-level caches"
     elif count < 2:
         wrong = "a single thread is neither near nor far"
-    elif choice == NEAR and max(sizes, default=0) < count:
+    elif choice == NEAR_CORES and max(sizes, default=0) < count:
         wrong = f"no {count} allowed cores share a last-level cache"
-    elif choice == FAR and len(sizes) < 2:
+    elif choice == FAR_CORES and len(sizes) < 2:
         wrong = "all allowed cores share a last-level cache"
     if wrong:
         raise DeepbenchError(f"{VARIABLE}={choice}: {wrong}; leave the variable out")

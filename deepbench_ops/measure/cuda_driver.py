@@ -1,7 +1,8 @@
 """The few functions of NVIDIA's driver that the yardstick of a GPU needs, by ctypes.
 
-The driver is the same for every framework and release, so that none of them can change what is
-run through it. Nothing is loaded before a `Gpu` is made, and a process that has one must not fork.
+The driver is the same for every framework and release, so that none of them can change the
+kernels run through it. Nothing is loaded before a `Gpu` is made, and a process that has one must
+not fork.
 Signatures: CUDA Driver API, https://docs.nvidia.com/cuda/cuda-driver-api.
 """
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure.cuda_driver import Gpu
-from deepbench_ops.measure.device_workloads import Work, Workload, Workloads
+from deepbench_ops.measure.device_yardsticks import Work, Workload, Workloads
 
 BLOCKS, THREADS, CHAINS, STEPS = 8192, 256, 8, 1024
 FACTOR, SHIFT = -1 + 2.0**-10, 0.5
@@ -83,7 +83,7 @@ def expected(steps: int = STEPS) -> np.ndarray:
 
 
 def arithmetic(gpu: Gpu) -> Work:
-    """Prepare the kernel, and check what it computes.
+    """Prepare the kernel, and check its results.
 
     Raises DeepbenchError where a sum is wrong.
     """

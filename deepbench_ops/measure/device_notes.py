@@ -1,9 +1,9 @@
 """Facts of a measurement on a device other than the processor, for its record."""
 
-from deepbench_ops.conditions import DEVICE
 from deepbench_ops.measure import gpu_readings
+from deepbench_ops.measure.kernel_sampling import Measurement, Timed, launch_share
 from deepbench_ops.measure.record_spool import rounded
-from deepbench_ops.measure.slice_timing import Measurement, Timed, launch_share
+from deepbench_ops.run_conditions import DEVICE
 
 LAUNCH_BOUND = 0.9
 """A kernel whose calls take the host so much of their time is bound by the launches."""
@@ -27,7 +27,7 @@ def of(kernel: Timed, measurement: Measurement, device: str) -> dict[str, str]:
 
 
 def readings(measurement: Measurement) -> dict[str, dict[str, list[float]]]:
-    """Return what the device said after each sample, by name, for the record; {} for nothing."""
+    """Return the device's readings after each sample, by name, for the record; {} for nothing."""
     each = measurement.device_readings
     names = [name for name in (each[0] if each else {}) if all(name in one for one in each)]
     columns = {name: [rounded(one[name]) for one in each] for name in names}

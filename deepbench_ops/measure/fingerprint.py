@@ -15,14 +15,14 @@ from importlib import metadata
 from pathlib import Path
 
 import deepbench_ops
-from deepbench_ops.measure import outside_settings
+from deepbench_ops.measure import library_variables
 from deepbench_ops.measure.threads import allowed_cpus
 
 CPU = Path("/sys/devices/system/cpu")
 SETTINGS = "settings"
-"""The fact that holds the settings from outside, as `outside_settings.text` writes them."""
+"""The fact that holds the external settings, as `library_variables.text` writes them."""
 ENVIRONMENT = "deepbench-release.json"
-"""The file in a release's environment that says what it holds, and what was left out."""
+"""The file in a release's environment that lists its packages, and those left out."""
 ENVIRONMENT_VARIABLE = "DEEPBENCH_ENVIRONMENT"
 """Names the folder of that file, where it is not that of the interpreter."""
 NODE, NODE_VARIABLE = "node", "DEEPBENCH_NODE"
@@ -55,7 +55,7 @@ def of_the_run() -> dict[str, str]:
         "python": platform.python_version(),
         "asv_runner": _version("asv_runner"),
         "revision": _revision(),
-        SETTINGS: outside_settings.text(outside_settings.of_this_process()),
+        SETTINGS: library_variables.text(library_variables.of_this_process()),
         **_of_environment(),
         **({NODE: os.environ[NODE_VARIABLE]} if os.environ.get(NODE_VARIABLE) else {}),
     }

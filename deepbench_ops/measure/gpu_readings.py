@@ -14,7 +14,7 @@ from typing import Any
 from deepbench_ops.errors import DeepbenchError
 
 LIBRARY = "libnvidia-ml.so.1"
-DEVICE = "cuda"
+CUDA = "cuda"
 
 SM_CLOCK, MEMORY_CLOCK = 1, 2
 """nvmlClockType_t."""
@@ -74,7 +74,7 @@ class GpuReadings:
         return {name: value for name, value in found.items() if value is not None}
 
     def facts(self) -> dict[str, str]:
-        """Return what holds for a whole run, as text: driver, highest clocks and power limit."""
+        """Return the facts of a whole run, as text: driver, highest clocks and power limit."""
         found = {
             "driver": self._text("nvmlSystemGetDriverVersion"),
             "driver_cuda": self._cuda(),
@@ -116,7 +116,7 @@ class GpuReadings:
 @cache
 def of(device: str) -> GpuReadings | None:
     """Return the readings of a device in this process; None where there are none."""
-    if device != DEVICE:
+    if device != CUDA:
         return None
     try:
         return GpuReadings()

@@ -2,7 +2,7 @@
 
 ``python -m deepbench_ops.measure.kernel_process '{"family": ..., "problem": ..., "precision": ...,
 "operation": ...}'`` prepares, checks and times it. The last line on standard output is JSON: the
-record of `kernel_run.timed` with its ``samples``, or ``{"error": text}``.
+record of `kernel_measurement.timed` with its ``samples``, or ``{"error": text}``.
 """
 
 import json
@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from deepbench_ops import process_lifetime, process_messages
-from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.measure import kernel_run, record_spool
+from deepbench_ops.backends import plugin_error_line
+from deepbench_ops.errors import PLUGIN_FAULTS, DeepbenchError, Unsupported
+from deepbench_ops.measure import kernel_measurement, record_spool
 
 
 def measured(
@@ -37,12 +38,12 @@ def measured(
         check=False,
     )
     try:
-        answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    except (ValueError, IndexError):
+        answer = process_messages.last_printed(done.stdout)
+    except ValueError:
+        answer = None
+    if answer is None:
         last = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
-        raise DeepbenchError(
-            f"the measuring process ended with status {done.returncode}: {last}"
-        ) from None
+        raise DeepbenchError(f"the measuring process ended with status {done.returncode}: {last}")
     if "error" in answer:
         raise (Unsupported if answer["unsupported"] else DeepbenchError)(answer["error"])
     return answer
@@ -56,18 +57,23 @@ def main() -> None:
         answer = _measure(**task)
     except (DeepbenchError, Unsupported) as wrong:
         answer = {"error": str(wrong), "unsupported": isinstance(wrong, Unsupported)}
+    except PLUGIN_FAULTS as fault:
+        line = plugin_error_line.line_about(fault)
+        if line is None:
+            raise
+        answer = {"error": line, "unsupported": False}
     process_messages.write(answers, answer)
 
 
 def _measure(family: str, problem: str, precision: str, operation: str) -> dict[str, Any]:
-    kernel_run.preload()
+    kernel_measurement.preload()
     started = time.monotonic()
-    prepared = kernel_run.prepare(family, problem, precision, operation)
+    prepared = kernel_measurement.prepare(family, problem, precision, operation)
     preparing = time.monotonic() - started
     with tempfile.TemporaryDirectory() as spool:
         os.environ[record_spool.SPOOL_VARIABLE] = spool
         name = f"{family}.kernel_{operation}"
-        found = kernel_run.timed(prepared, name, [problem, precision], preparing=preparing)
+        found = kernel_measurement.timed(prepared, name, [problem, precision], preparing=preparing)
         (entry,) = record_spool.collect(Path(spool))
     return {**entry, **found}
 

@@ -3,26 +3,30 @@
 The host of a virtual machine moves the virtual cores near each other or far apart for minutes at a
 time (`core_latency`). The latency tells the two apart; which values it takes differs between
 machines. So the levels at which readings lie close together are learned, and a state is the name
-of a reading's level. bench/state_comparison.py prints what kernels take in each.
+of a reading's level. bench/state_comparison.py prints the times of kernels in each.
 """
 
 import math
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
-APART = 1.35
+LEVEL_RATIO = 1.35
 """Levels lie at least this factor apart; a reading belongs to the level within its root."""
 
 FEWEST_READINGS = 3
 """So many readings make a level."""
 
+LEAST_SHARE = 0.02
+"""Share of all readings that a level must have as well: of thousands, a few stray ones lie close
+together by chance."""
+
 ONE_LEVEL, NEAR, FAR = "one level", "near", "far"
-UNKNOWN = "unknown"
+UNKNOWN_STATE = "unknown"
 """State of a reading that fits no level: it is equal to no other."""
 CHANGED = "changed in between"
 """State of readings that disagree: the machine changed while something was measured."""
 
-INCOMPARABLE = {UNKNOWN, CHANGED}
+INCOMPARABLE = {UNKNOWN_STATE, CHANGED}
 """States in which nothing can be compared, not even with itself."""
 
 
@@ -30,14 +34,15 @@ def learned(readings: Iterable[float], known: Iterable[float] = ()) -> list[floa
     """Return the levels of readings in nanoseconds, ascending.
 
     known: levels of earlier readings; they stay as they are. A further level is where most of the
-    readings that fit none lie within `APART` of each other, `FEWEST_READINGS` at least; then the
-    next such place. The order of readings does not matter.
+    readings that fit none lie within `LEVEL_RATIO` of each other, `FEWEST_READINGS` at least and
+    `LEAST_SHARE` of all; then the next such place. The order of readings does not matter.
     """
-    levels = sorted(known)
+    levels, readings = sorted(known), list(readings)
+    fewest = max(FEWEST_READINGS, LEAST_SHARE * len(readings))
     left = sorted(each for each in readings if level_of(each, levels) is None)
-    while len(left) >= FEWEST_READINGS:
+    while len(left) >= fewest:
         group = _densest(left)
-        if len(group) < FEWEST_READINGS:
+        if len(group) < fewest:
             break
         centre = math.sqrt(min(group) * max(group))
         if all(_apart(centre, level) for level in levels):
@@ -48,7 +53,9 @@ def learned(readings: Iterable[float], known: Iterable[float] = ()) -> list[floa
 
 def level_of(reading: float, levels: Iterable[float]) -> float | None:
     """Return the level that a reading belongs to, None where it fits none."""
-    return next((level for level in levels if not _apart(reading, level, math.sqrt(APART))), None)
+    return next(
+        (level for level in levels if not _apart(reading, level, math.sqrt(LEVEL_RATIO))), None
+    )
 
 
 def name(level: float | None, levels: Sequence[float]) -> str:
@@ -57,7 +64,7 @@ def name(level: float | None, levels: Sequence[float]) -> str:
     "near" and "far" of two, further ones in between as "level 2 of 3"; "one level" of one alone.
     """
     if level is None or level not in levels:
-        return UNKNOWN
+        return UNKNOWN_STATE
     place, count = sorted(levels).index(level), len(levels)
     if count == 1:
         return ONE_LEVEL
@@ -78,19 +85,19 @@ def state(readings: Iterable[float], levels: Sequence[float]) -> str:
 def together(states: Iterable[str]) -> str:
     """Return the state of several measurements that one time stands for; "" where none is known."""
     known = {each for each in states if each}
-    if UNKNOWN in known:
-        return UNKNOWN
+    if UNKNOWN_STATE in known:
+        return UNKNOWN_STATE
     return "" if not known else known.pop() if len(known) == 1 else CHANGED
 
 
 def _densest(ascending: Sequence[float]) -> Sequence[float]:
-    """Return the most readings that lie within `APART` of each other, of several the lowest."""
+    """Return the most readings within `LEVEL_RATIO` of each other, of several the lowest."""
     windows = [
-        ascending[start : bisect_left(ascending, low * APART)]
+        ascending[start : bisect_left(ascending, low * LEVEL_RATIO)]
         for start, low in enumerate(ascending)
     ]
     return max(windows, key=len)
 
 
-def _apart(one: float, other: float, factor: float = APART) -> bool:
+def _apart(one: float, other: float, factor: float = LEVEL_RATIO) -> bool:
     return max(one, other) >= factor * min(one, other)

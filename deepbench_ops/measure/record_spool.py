@@ -5,7 +5,6 @@ asv takes a list of samples from a benchmark and nothing else. Everything else w
 of JSON lines into a spool folder, from which they are collected when results are saved.
 """
 
-import json
 import os
 import time
 from pathlib import Path
@@ -28,7 +27,7 @@ def collect(spool: Path) -> list[dict[str, object]]:
     """Return the records of a spool folder in the order they were written, and empty it."""
     records: list[dict[str, object]] = []
     for path in sorted(spool.glob("*.jsonl")):
-        records.extend(json.loads(line) for line in path.read_text().splitlines())
+        records.extend(json_lines.parsed(path.read_text()))
         path.unlink()
     return records
 

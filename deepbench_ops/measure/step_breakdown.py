@@ -11,7 +11,7 @@ from deepbench_ops.backends.torch_backend import operator_trace
 from deepbench_ops.backends.torch_backend.layer_trace import LayerCall, LayerTrace
 from deepbench_ops.backends.torch_backend.operator_trace import Operation
 from deepbench_ops.measure import operator_shares
-from deepbench_ops.measure.slice_timing import Policy, measure
+from deepbench_ops.measure.kernel_sampling import Policy, measure
 from deepbench_ops.problems.problem import Problem
 
 WHOLE_STEP = Policy(budget_seconds=1.0, target=0.01, min_samples=6, wait_seconds=0.0)

@@ -7,10 +7,11 @@ from functools import cache
 from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import core_choice, outside_settings
-from deepbench_ops.measure.outside_settings import THREAD_VARIABLES
+from deepbench_ops.measure import core_choice, library_variables
+from deepbench_ops.measure.library_variables import THREAD_VARIABLES
 
 TASKS = Path("/proc/self/task")
+"""Folder with an entry for each thread of this process, on Linux."""
 
 
 def physical_cores() -> int:
@@ -33,7 +34,7 @@ def one_cpu_per_core() -> list[int]:
 
 @cache
 def allowed_cpus() -> frozenset[int]:
-    """Return the hardware threads this process was started on; pinning narrows what it has."""
+    """Return the hardware threads this process was started on; pinning leaves it fewer."""
     if not hasattr(os, "sched_getaffinity"):  # macOS, where nothing can be pinned either
         return frozenset(range(os.cpu_count() or 1))
     return frozenset(os.sched_getaffinity(0))
@@ -66,7 +67,7 @@ def fix(environ: MutableMapping[str, str] | None = None) -> int:
 
     Must run before the framework is imported: OpenBLAS and OpenMP read theirs only once.
     """
-    outside_settings.of_this_process()  # before anything of ours is among them
+    library_variables.environment_at_start()  # before anything of ours is among them
     environ = os.environ if environ is None else environ
     count = wanted(environ)
     core_choice.demand(one_cpu_per_core(), count, core_choice.asked())
@@ -90,7 +91,7 @@ def pin(count: int) -> str:
 
     To be called once a kernel has run for a while, when its pool exists and has worked. Left to
     itself the scheduler puts two threads of a pool on one core for milliseconds after they
-    wake, and a slice then reads up to twice too long. Returns what was done, for the record.
+    wake, and a slice then reads up to twice too long. Returns the settings, for the record.
     """
     if not TASKS.is_dir():
         return "not pinned: this system does not list a process's threads"

@@ -18,7 +18,10 @@ from deepbench_ops import process_lifetime, process_messages
 from deepbench_ops.errors import DeepbenchError
 
 START_SECONDS = 600.0
-"""A worker that is not ready after so long is given up."""
+"""Time limit of a worker's start: one that is not ready after so long is given up."""
+
+ANSWER_SECONDS = 600.0
+"""Time limit of an answer: a worker that runs for so long without one is given up."""
 
 WAKE_SECONDS = 1.0
 """A worker that another program stops while it should run goes on after so long at most."""

@@ -4,9 +4,8 @@ Commands and answers are messages on standard input and output, so that it runs 
 environment: ``{"do": "prepare", "family": ..., "problem": ..., "precision": ...,
 "operation": ...}`` answers with seconds per call, the implementation that computes, whether a slice
 may be stopped on its way, the process's fingerprint, the kernel's notes and the kind of yardstick
-that suits it,
-``{"do": "slice", "calls": n}`` with seconds per call of one slice and when it ended. An error
-answers ``{"error": text}`` and leaves the worker alive. See `deepbench_ops.measure.ensemble`.
+that suits it, ``{"do": "slice", "calls": n}`` with seconds per call of one slice and when it ended.
+An error answers ``{"error": text}`` and leaves the worker alive. See `measure.ensemble_sweeps`.
 """
 
 import sys
@@ -17,9 +16,9 @@ from typing import Any
 from deepbench_ops import process_messages
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import kernel_run, threads, yardstick
+from deepbench_ops.measure import kernel_measurement, threads, yardstick
 from deepbench_ops.measure.implementation_name import implementation_of
-from deepbench_ops.measure.slice_timing import time_calls, time_span
+from deepbench_ops.measure.kernel_sampling import time_calls, time_span
 
 LONG_SECONDS = 1.0
 """Calls that take so long are not repeated before they are timed: a slice is one of them anyway."""
@@ -49,7 +48,7 @@ class Worker:
         It can be stopped on its way where all the work is done by this process's own threads.
         """
         self._kernel = None  # frees the operands of the last one first
-        prepared = kernel_run.prepare(family, problem, precision, operation)
+        prepared = kernel_measurement.prepare(family, problem, precision, operation)
         self._kernel = prepared.kernel
         seconds = fastest_call(self._kernel)
         pinned = threads.pin(prepared.threads)
@@ -57,7 +56,7 @@ class Worker:
         device = prepared.backend.device
         alone = prepared.kernel.clock is None and device == "cpu"
         with suppress(DeepbenchError):  # an environment without the yardstick's library
-            self._facts = kernel_run.conditions_of(prepared)
+            self._facts = kernel_measurement.conditions_of(prepared)
         return {
             "seconds": seconds,
             "stoppable": alone,
@@ -81,7 +80,7 @@ class Worker:
 def main() -> None:
     """Answer commands until standard input ends."""
     answers = process_messages.reserved_output()
-    kernel_run.preload(calibrating=False)  # the other releases are the reference
+    kernel_measurement.preload(calibrating=False)  # the other releases are the reference
     worker = Worker()
     process_messages.answer(answers, {"ready": True})
     while (command := process_messages.read(sys.stdin.buffer)) is not None:

@@ -1,7 +1,7 @@
 """Slices of several live workers, one after the other or in turns, on the same cores.
 
 A short slice runs to its end. A call that takes longer than a turn is stopped on its way and goes
-on later, so that what the machine does meanwhile falls on all workers alike; each one's time is
+on later, so that disturbances of the machine fall on all workers alike; each one's time is
 that of its own turns.
 """
 
@@ -10,17 +10,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure.worker_control import LiveWorker, WorkerEnded
+from deepbench_ops.measure.worker_control import ANSWER_SECONDS, LiveWorker, WorkerEnded
 
 TURN_SECONDS = 0.015
-"""Seconds of a turn: longer is noisier, and shorter costs more, since each turn begins with what
-the others have left of the caches."""
+"""Seconds of a turn: longer is noisier, and shorter costs more, since each turn begins with
+caches that the others have filled."""
 
 # Times of turns and those of workers are by `time.perf_counter`, which is the same clock in all
 # processes on Linux, where alone processes are stopped like this.
-
-LIMIT_SECONDS = 600.0
-"""A worker that has not answered for so long, while it was running, is given up."""
 
 
 class WorkerFailed(DeepbenchError):
@@ -35,14 +32,14 @@ class WorkerFailed(DeepbenchError):
 
     @classmethod
     def silent(cls, worker: LiveWorker) -> "WorkerFailed":
-        """The error of a worker that has not answered within `LIMIT_SECONDS`."""
-        return cls(worker, f"no answer for {LIMIT_SECONDS:.0f} s", is_lost=True)
+        """The error of a worker that has not answered within `ANSWER_SECONDS`."""
+        return cls(worker, f"no answer for {ANSWER_SECONDS:.0f} s", is_lost=True)
 
 
 def ask(worker: LiveWorker, **command: object) -> dict[str, Any]:
     """Return a worker's answer to a command. Raises WorkerFailed."""
     worker.send(**command)
-    answer = _answer(worker, LIMIT_SECONDS)
+    answer = _answer(worker, ANSWER_SECONDS)
     if answer is None:
         raise WorkerFailed.silent(worker)
     return answer
@@ -81,7 +78,7 @@ def in_turns(workers: Sequence[LiveWorker], calls: Sequence[int]) -> list[float]
             if answer is not None:
                 taken = calls[index] * answer["seconds"]
                 found[index] = _spent(running[index], answer["ended"], taken) / calls[index]
-            elif sum(stopped - woken for woken, stopped in running[index]) > LIMIT_SECONDS:
+            elif sum(stopped - woken for woken, stopped in running[index]) > ANSWER_SECONDS:
                 failed[index] = WorkerFailed.silent(workers[index])
     if failed:
         raise next(iter(failed.values()))
@@ -91,10 +88,10 @@ def in_turns(workers: Sequence[LiveWorker], calls: Sequence[int]) -> list[float]
 def _answer(worker: LiveWorker, seconds: float | None) -> dict[str, float] | None:
     """Let a worker run for so long at most; return its answer, None where none came.
 
-    None: for as long as `LIMIT_SECONDS`. Raises WorkerFailed with the worker's own reason.
+    None: for as long as `ANSWER_SECONDS`. Raises WorkerFailed with the worker's own reason.
     """
     try:
-        return worker.go_on(LIMIT_SECONDS if seconds is None else seconds)
+        return worker.go_on(ANSWER_SECONDS if seconds is None else seconds)
     except (DeepbenchError, OSError) as error:
         lost = isinstance(error, WorkerEnded | OSError)
         raise WorkerFailed(worker, str(error), lost) from None

@@ -14,7 +14,7 @@ Each thread runs its own copy of the work on a single-threaded library and sleep
 pooled BLAS would leave its workers spinning into the next slice, where the kernel is timed.
 
 Both are of the processor. A device that another distribution declares may bring its own
-(`device_workloads`), whose kinds are named after it: ``toy0 compute 1``.
+(`device_yardsticks`), whose kinds are named after it: ``toy0 compute 1``.
 """
 
 import ctypes
@@ -30,8 +30,9 @@ from pathlib import Path
 import numpy as np
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import device_workloads, outside_settings
-from deepbench_ops.measure.device_workloads import Work, Workload
+from deepbench_ops.measure import device_yardsticks, library_variables
+from deepbench_ops.measure.calls_per_slice import calls_per_slice
+from deepbench_ops.measure.device_yardsticks import Work, Workload
 from deepbench_ops.measure.threads import one_cpu_per_core
 
 WHEEL = "scipy-openblas32"
@@ -64,7 +65,7 @@ PROCESSOR = "cpu"
 
 def exists(device: str) -> bool:
     """Return whether a device has a yardstick; imports nothing."""
-    return device == PROCESSOR or device_workloads.declared(device)
+    return device == PROCESSOR or device_yardsticks.declared(device)
 
 
 def kinds(device: str) -> tuple[str, ...]:
@@ -74,13 +75,13 @@ def kinds(device: str) -> tuple[str, ...]:
     """
     if device == PROCESSOR:
         return KINDS
-    own = device_workloads.of(device)
+    own = device_yardsticks.of(device)
     return () if own is None else tuple(f"{device} {kind} {own.version}" for kind in KINDS)
 
 
 def kind_for(flops: float, bytes_moved: float, device: str = PROCESSOR) -> str:
     """Return the kind of yardstick for a kernel of so many FLOPs and bytes."""
-    own = device_workloads.of(device)
+    own = device_yardsticks.of(device)
     cached_bytes = CACHED_BYTES if own is None else own.cached_bytes
     intensity = COMPUTE_BOUND_INTENSITY if own is None else own.bound_intensity
     compute, memory = kinds(device)
@@ -90,7 +91,7 @@ def kind_for(flops: float, bytes_moved: float, device: str = PROCESSOR) -> str:
 def workload(kind: str) -> Workload | None:
     """Return the workload of a device's kind, such as `toy0 compute 1`; None for others."""
     device, _, rest = kind.partition(" ")
-    own = device_workloads.of(device)
+    own = device_yardsticks.of(device)
     return own.named(rest.split()[0]) if own is not None and kind in kinds(device) else None
 
 
@@ -118,8 +119,8 @@ class Yardstick:
     def slice(self, units: int) -> float:
         """Run ``units`` units on each thread; return the seconds per unit of the slowest.
 
-        Each thread first runs a unit that does not count: what waking up and filling the caches
-        costs would otherwise be a tenth of a slice.
+        Each thread first runs a unit that does not count: waking up and filling the caches would
+        otherwise take a tenth of a slice.
         """
         for hand in self._crew:
             hand.begin(units)
@@ -127,7 +128,7 @@ class Yardstick:
 
     def units_for(self, seconds: float) -> int:
         """Return how many units fill about ``seconds``."""
-        return max(1, round(seconds / self.unit_seconds))
+        return calls_per_slice(seconds, self.unit_seconds)
 
     def close(self) -> None:
         """End the helper threads."""
@@ -229,7 +230,7 @@ def description(kind: str, threads: int) -> str:
 
 def device_versions(device: str) -> dict[str, str]:
     """Return the identity of the yardstick that a framework brings for a device; {} for none."""
-    own = device_workloads.of(device)
+    own = device_yardsticks.of(device)
     if own is None:
         return {}
     parts = (f"{work.text}, {work.library}" for work in (own.compute, own.memory))
@@ -251,7 +252,7 @@ def _library() -> ctypes.CDLL:
         raise DeepbenchError(
             f"the yardstick is {WHEEL} {found}, not {WHEEL_VERSION}: pip install the pinned one"
         )
-    with outside_settings.without(outside_settings.BLAS):  # the same code whatever the host sets
+    with library_variables.without(library_variables.BLAS):  # the same code whatever the host sets
         import scipy_openblas32  # loads the library
 
         folder = Path(scipy_openblas32.get_lib_dir())

@@ -25,8 +25,9 @@ from typing import NoReturn
 from deepbench_ops import process_lifetime, process_messages
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import threads, yardstick
+from deepbench_ops.measure.calls_per_slice import calls_per_slice
 from deepbench_ops.measure.core_latency import Probe
-from deepbench_ops.measure.wait_budget import WaitBudget
+from deepbench_ops.measure.disturbance_wait_budget import WaitBudget
 
 # Stopping is a signal to every thread of the asker; on a busy machine they take this long.
 STOPPING_SECONDS = 0.0002
@@ -50,7 +51,10 @@ class YardstickProcess:
         return YardstickClient(kind, nominal, self)
 
     def ask(self, **command: object) -> float:
-        """Send a command on behalf of this process; return the figure answered, NaN for none."""
+        """Send a command on behalf of this process; return the figure answered, NaN for none.
+
+        Raises DeepbenchError with the error of the process, and where it has ended.
+        """
         assert self._process.stdin and self._process.stdout
         # A process killed while it waited leaves its answer behind for the next one to find.
         name = f"{os.getpid()}-{next(self._numbers)}"
@@ -77,7 +81,7 @@ class YardstickProcess:
 
 
 class YardstickClient:
-    """The yardstick as `slice_timing.measure` reads it.
+    """The yardstick as `kernel_sampling.measure` reads it.
 
     nominal: seconds that it reads on this machine undisturbed, None where they are not known.
     """
@@ -103,7 +107,7 @@ class YardstickClient:
 
     def units_for(self, seconds: float) -> int:
         """Return the number of units that take about ``seconds``."""
-        return max(1, round(seconds / self._unit_seconds))
+        return calls_per_slice(seconds, self._unit_seconds)
 
     def may_wait(self, seconds: float) -> bool:
         """Return whether the run has ``seconds`` of waiting left, which are spent then."""

@@ -1,4 +1,4 @@
-"""The networks of the published tables and of today: sizes, inputs, loss and optimiser.
+"""The networks of the published tables, and modern ones: sizes, inputs, loss and optimiser.
 
 Where a table leaves something open, it is decided here and the network's note says so. Two networks
 of the same name in two tables are one entry if no difference between them is known.
@@ -33,7 +33,7 @@ class Network:
     module, builder: module and name of its class. whole, small: its form of full size, and that of
     the small twin which is checked against float64. loss: key of `models.training_steps.LOSSES`.
     recipe: training of its source, key of RECIPE_NOTES. item: unit of throughput; items: number of
-    these in one input. note: what was decided where its table leaves it open, and why. untrained:
+    these in one input. note: the choice where its table leaves it open, and its reason. untrained:
     reason why it is not trained, "" if it is.
     """
 
@@ -346,7 +346,7 @@ _ALL = (
     ),
     Network(
         "llama_1b_prefill_128",
-        "decoder",
+        "llama",
         "Prefill",
         whole=batches.prompts(128, **_LLAMA, **_LLAMA_1B),
         small=batches.prompts(13, **_LLAMA_TWIN, **_LLAMA_SMALL),
@@ -357,7 +357,7 @@ _ALL = (
     ),
     Network(
         "llama_1b_decode_512",
-        "decoder",
+        "llama",
         "DecodeStep",
         whole=batches.decoding(512, **_LLAMA, **_LLAMA_1B),
         small=batches.decoding(13, **_LLAMA_TWIN, **_LLAMA_SMALL),
@@ -367,7 +367,7 @@ _ALL = (
     ),
     Network(
         "llama_1b_4layers_128",
-        "decoder",
+        "llama",
         "Decoder",
         whole=batches.prompts(128, trained=True, **_LLAMA, **_LLAMA_1B | {"layers": 4}),
         small=batches.prompts(13, trained=True, **_LLAMA_TWIN, **_LLAMA_SMALL),

@@ -1,4 +1,4 @@
-"""Layers of today's decoders and vision transformers: attention, rotation, normalisation, MLP.
+"""Layers of modern decoders and vision transformers: attention, rotation, normalisation, MLP.
 
 A layer that is an operation of a family in `problems` has a method `problem`, which returns the
 problem of a call.

@@ -7,8 +7,10 @@ would be blank without internet.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
@@ -23,6 +25,11 @@ _INTEGRITY = re.compile(r'\bintegrity="([^"]*)"')
 _REMOTE_ONLY = re.compile(r'\s+(?:integrity|crossorigin|referrerpolicy|onerror)="[^"]*"')
 _INLINE = re.compile(r"[ \t]*<script\b[^>]*>[^<]*js_load_failure[^<]*</script>\s*")
 """asv's script for libraries that fail to load, the only script inside the page."""
+_SCRIPT = re.compile(r'[ \t]*<script\b[^>]*\bsrc="([^"]*)"[^>]*>\s*</script>\n?')
+ON_DEMAND = ("graphdisplay", "regressions", "summarylist")
+"""asv's pages whose scripts are loaded when they are opened; its grid is the first page."""
+LIBRARIES_ON_DEMAND = ("bootstrap", "flot", "stupidtable", "md5")
+"""Parts of the addresses of libraries that only these pages need."""
 
 
 class PagesError(DeepbenchError):
@@ -65,12 +72,32 @@ def localised(page: str) -> str:
     return rewritten
 
 
-def extended(page: str, project: str, releases: bool) -> str:
+def without_parts(page: str) -> tuple[str, dict[str, list[str]]]:
+    """Return `page` without the scripts that are loaded on demand, and these by the page's name.
+
+    Raises PagesError if a page has no script.
+    """
+    scripts = _SCRIPT.findall(page)
+    libraries = [name for name in scripts if any(part in name for part in LIBRARIES_ON_DEMAND)]
+    parts = {name: [*libraries, f"{name}.js"] for name in ON_DEMAND}
+    missing = [name for name in parts if f"{name}.js" not in scripts]
+    if missing:
+        raise PagesError(
+            f"asv's index.html loads no {missing[0]}.js: "
+            "deepbench_ops/pages does not know this asv's page"
+        )
+    parts["summarylist"].append("asv_list.js")
+    later = {name for names in parts.values() for name in names}
+    return _SCRIPT.sub(lambda match: "" if match.group(1) in later else match.group(0), page), parts
+
+
+def extended(page: str, project: str, releases: bool, parts: Mapping[str, Sequence[str]]) -> str:
     """Return `page` with the content security policy, script, style and footer of this project.
 
     releases: whether commits are releases; if so, their names replace hashes.
+    parts: the scripts of each of asv's pages that is loaded on demand.
     """
-    head = render("asv_head.html", releases=releases)
+    head = render("asv_head.html", releases=releases, parts=json.dumps(parts))
     footer = render("asv_footer.html", project=project)
     for place, with_addition in (
         ("<html>", '<html lang="en">'),
@@ -107,7 +134,8 @@ def write(html_dir: Path, project: str, releases: bool) -> None:
     If commits are releases, index.html is this project's start page and benchmarks.html asv's page.
     """
     index = html_dir / START
-    page = extended(localised(index.read_text("utf-8")), project, releases)
+    page, parts = without_parts(localised(index.read_text("utf-8")))
+    page = extended(page, project, releases, parts)
     (html_dir / "error.html").unlink(missing_ok=True)  # asv's page for libraries that fail to load
     vendored_libraries.copy_libraries(html_dir)
     for name in ("data_loading.js", "asv_pages.js", "asv_list.js", "asv_pages.css"):

@@ -27,9 +27,11 @@ from deepbench_ops.pages import (
 )
 from deepbench_ops.pages.cached_line_encoding import MachineLines
 from deepbench_ops.pages.machine_cache import MachineCache
+from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.pages.noise_data import NoiseByLine
 from deepbench_ops.problems.benchmark_names import FOREIGN
 from deepbench_ops.releases.release_table import Release
+from deepbench_ops.storage import ensemble_round_files
 
 
 class BuiltPages(NamedTuple):
@@ -74,16 +76,17 @@ def build(
     ]
     problems += [line for line in broken if not any(line in problem for problem in problems)]
     measured = [line for line in lines if line.measured]
-    several = [line for line in lines_with_rounds.distinct(measured) if len(line.points) > 1]
+    once = lines_with_rounds.distinct(lines)
+    several = [line for line in once if line.measured and len(line.points) > 1]
     changes = causes(several)
     data_pages.write(folder, project, site_url)
     problems += node_data.write(folder, results.absolute().parent)
-    rounds = {machine.name: _rounds(results, machine.name) for machine in machines}
+    rounds = {machine.name: _rounds_of_several_frameworks(results, machine) for machine in machines}
     contests = framework_page.contests_by_machine(measured, rounds)
     matrices = {name: matrix(some, rounds[name]) for name, some in contests.items()}
-    site_data.write(folder, project, machines, lines, changes, matrices, problems)
-    verdict_page.write(folder, project, several, changes, problems, site_url)
-    framework_page.write(folder, project, contests, rounds, site_url)
+    site_data.write(folder, project, machines, lines, once, changes, matrices, problems, cache)
+    verdict_page.write(folder, project, several, changes, site_url)
+    framework_page.write(folder, project, contests, matrices, site_url)
     if site_url:
         change_feed.write(folder, project, site_url, changes)
         profiles = {machine.name: machine.profile for machine in machines}
@@ -92,12 +95,15 @@ def build(
     return BuiltPages(noise, problems, [*broken, *strange], cache)
 
 
-def _rounds(results: Path, machine: str) -> Shared:
-    """The rounds that measured several releases on a machine; none if their file is damaged.
+def _rounds_of_several_frameworks(results: Path, machine: MachineRecord) -> Shared:
+    """The rounds of a machine, if some measured several frameworks; none if a file is damaged.
 
     A damaged file is among the problems already.
     """
+    several = results / machine.name, ensemble_round_files.SEVERAL
+    if not ensemble_round_files.path_of(*several).exists():
+        return {}
     try:
-        return shared_rounds.load(results, machine)
+        return shared_rounds.load(results, machine.name)
     except DeepbenchError:
         return {}

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple
 from datetime import date
+from functools import cache
 from typing import Any
 
 from deepbench_ops.analysis.change_detection import Change
@@ -22,11 +23,16 @@ from deepbench_ops.releases.release_table import Release
 MachineLines = tuple[list[Line], MachineRecord, list[str]]
 """The lines of a machine, the machine, and sentences about results that cannot be read."""
 
-RELEASE, ENSEMBLE = (Point._fields.index(name) for name in ("release", "ensemble"))
-LISTS = tuple(
-    Point._fields.index(name) for name in ("rounds", "notes", "settings", "sample_seconds")
+RELEASE, ROUNDS, NOTES, SETTINGS, SAMPLES, ENSEMBLE, CONFLICT = map(
+    Point._fields.index,
+    ("release", "rounds", "notes", "settings", "sample_seconds", "ensemble", "conflict"),
 )
-"""Fields that are tuples, and lists in JSON."""
+"""Places of the fields of a point that JSON cannot hold as they are."""
+
+_release = cache(Release)
+"""The same object for all machines, which is compared in no time."""
+
+Pairs = tuple[tuple[str, str], ...]
 
 
 def encode(found: MachineLines) -> dict[str, Any]:
@@ -35,17 +41,22 @@ def encode(found: MachineLines) -> dict[str, Any]:
     releases = {point.release.hash: point.release for line in lines for point in line.points}
     releases |= {stack.release.hash: stack.release for stack in machine.stacks}
     places = {of: place for place, of in enumerate(releases)}
+    pairs: dict[Pairs | None, int] = {}
+    rows = [
+        [_row(point, places[point.release.hash], pairs) for point in line.points] for line in lines
+    ]
     return {
         "releases": [
             {**asdict(release), "date": release.date.isoformat()} for release in releases.values()
         ],
+        "pairs": list(pairs),
         "lines": [
             {
-                "points": [_row(point, places[point.release.hash]) for point in line.points],
+                "points": points,
                 **_computed(line),
                 "shared": [(place, asdict(step)) for place, step in line.shared],
             }
-            for line in lines
+            for line, points in zip(lines, rows, strict=True)
         ],
         "machine": {
             "name": machine.name,
@@ -63,17 +74,19 @@ def encode(found: MachineLines) -> dict[str, Any]:
     }
 
 
-def _row(point: Point, release: int) -> tuple[Any, ...]:
-    """The fields of a point in JSON types; `release` is the index of its release."""
-    plain = point._replace(ensemble=None)
-    origin = None if point.ensemble is None else tuple(point.ensemble)
-    return (
-        *plain[:RELEASE],
-        release,
-        *plain[RELEASE + 1 : ENSEMBLE],
-        origin,
-        *plain[ENSEMBLE + 1 :],
-    )
+def _row(point: Point, release: int, pairs: dict[Pairs | None, int]) -> list[Any]:
+    """The fields of a point in JSON types.
+
+    release: index of its release. pairs: indices of notes and settings, which many points share;
+    new ones are added.
+    """
+    row: list[Any] = list(point)
+    row[RELEASE] = release
+    for place in (NOTES, SETTINGS):
+        row[place] = pairs.setdefault(row[place], len(pairs))
+    if point.ensemble is not None:
+        row[ENSEMBLE] = tuple(point.ensemble)
+    return row
 
 
 def _profile(known: Profile) -> dict[str, Any]:
@@ -95,7 +108,7 @@ def decode(stored: Mapping[str, Any]) -> MachineLines:
     Raises LookupError, TypeError, ValueError or AttributeError for other JSON.
     """
     releases = [
-        Release(**{**each, "date": date.fromisoformat(each["date"]), "pins": tuple(each["pins"])})
+        _release(**{**each, "date": date.fromisoformat(each["date"]), "pins": tuple(each["pins"])})
         for each in stored["releases"]
     ]
     machine = stored["machine"]
@@ -115,13 +128,16 @@ def decode(stored: Mapping[str, Any]) -> MachineLines:
         str(machine["submitted"]),
         tuple(map(str, machine["damaged"])),
     )
-    lines = [_line(each, releases) for each in stored["lines"]]
+    pairs = [None if each is None else _immutable(each) for each in stored["pairs"]]
+    lines = [_line(each, releases, pairs) for each in stored["lines"]]
     return lines, record, list(map(str, stored["problems"]))
 
 
-def _line(stored: Mapping[str, Any], releases: Sequence[Release]) -> Line:
+def _line(
+    stored: Mapping[str, Any], releases: Sequence[Release], pairs: Sequence[Pairs | None]
+) -> Line:
     shared = tuple((int(place), _step(each)) for place, each in stored["shared"])
-    line = Line(tuple(_point(row, releases) for row in stored["points"]), shared)
+    line = Line(tuple([_point(row, releases, pairs) for row in stored["points"]]), shared)
     if "noise" in stored:
         noise = stored["noise"]
         vars(line)["noise"] = math.nan if noise is None else float(noise)
@@ -130,17 +146,16 @@ def _line(stored: Mapping[str, Any], releases: Sequence[Release]) -> Line:
     return line
 
 
-def _point(row: Sequence[Any], releases: Sequence[Release]) -> Point:
-    fields = list(row)
-    fields[RELEASE] = releases[row[RELEASE]]
-    for place in LISTS:
-        if fields[place]:
-            fields[place] = _immutable(fields[place])
-        elif fields[place] is not None:
-            fields[place] = ()
-    if fields[ENSEMBLE] is not None:
-        fields[ENSEMBLE] = Origin._make(map(_immutable, fields[ENSEMBLE]))
-    return Point._make(fields)
+def _point(row: list[Any], releases: Sequence[Release], pairs: Sequence[Pairs | None]) -> Point:
+    """Return the point of a row, which is changed."""
+    row[RELEASE] = releases[row[RELEASE]]
+    for place in (NOTES, SETTINGS):
+        row[place] = pairs[row[place]]
+    for place in (ROUNDS, SAMPLES, CONFLICT):
+        row[place] = tuple(row[place])
+    if row[ENSEMBLE] is not None:
+        row[ENSEMBLE] = Origin._make(map(_immutable, row[ENSEMBLE]))
+    return Point._make(row)
 
 
 def _step(stored: Mapping[str, Any]) -> SharedStep:

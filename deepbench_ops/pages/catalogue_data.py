@@ -9,14 +9,14 @@ from typing import Any
 from scipy.special import stdtrit
 
 from deepbench_ops.analysis.kernel_lines import Line
-from deepbench_ops.analysis.machine_comparison import CONFIDENCE
+from deepbench_ops.analysis.machine_comparison import RATIO_CONFIDENCE
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.pages.data_files import rounded
 from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.problems.precision import MIXED, multiplied
-from deepbench_ops.problems.problem_lists import TYPES
+from deepbench_ops.problems.problem_lists import TYPES, heading
 from deepbench_ops.releases.release_table import Release
 
 STUDENT_DEGREES = 400
@@ -34,7 +34,7 @@ def content(
     problems: Sequence[str],
 ) -> dict[str, Any]:
     """The catalogue. Machines without results are listed too, without families."""
-    quantiles = stdtrit(range(1, STUDENT_DEGREES + 1), (1 + CONFIDENCE) / 2)
+    quantiles = stdtrit(range(1, STUDENT_DEGREES + 1), (1 + RATIO_CONFIDENCE) / 2)
     by_machine: dict[str, dict[str, Sequence[Line]]] = defaultdict(dict)
     for (name, family), found in grouped.items():
         by_machine[name][family] = found
@@ -44,7 +44,7 @@ def content(
         "torn": list(problems),
         "student": [rounded(float(value), 6) for value in quantiles],
         "families": list(TYPES),
-        "headings": {name: kind.heading or name.replace("_", " ") for name, kind in TYPES.items()},
+        "headings": {name: heading(name) for name in TYPES},
         "multiplied": {MIXED: multiplied(MIXED)},
         "releases": [
             {

@@ -14,9 +14,16 @@ from typing import Any
 
 from deepbench_ops.analysis.kernel_lines import Line, Shift
 from deepbench_ops.analysis.points import Origin
+from deepbench_ops.analysis.roofline import intensity
 from deepbench_ops.analysis.shared_rounds import SharedStep
 from deepbench_ops.measure.machine_states import ONE_LEVEL
-from deepbench_ops.pages.data_files import FOLDER, machine_key, rounded, write_data
+from deepbench_ops.pages.data_files import (
+    FOLDER,
+    machine_key,
+    rounded,
+    rounded_if_known,
+    write_data,
+)
 from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.releases.release_table import Release
 
@@ -93,14 +100,14 @@ def kernels(
 ) -> dict[str, Any]:
     """The kernels of a framework on a machine.
 
-    Kernels name problems, implementations and ensembles by their indices in lists.
+    Kernels name problems, implementations and ensembles (file, anchor) by their indices in lists.
     """
     problems: dict[tuple[str, str, str], int] = {}
     implementations: dict[str, int] = {"": 0}
     ensembles: dict[tuple[str, str], int] = {}
     described = []
     for line in lines:
-        point = line.points[-1]
+        point, column = line.points[-1], line.columns
         problem = point.family, point.problem_id, point.problem.title
         fields: dict[str, Any] = {
             "problem": problems.setdefault(problem, len(problems)),
@@ -108,24 +115,28 @@ def kernels(
             "operation": point.operation,
             "precision": point.precision,
             "benchmark": point.benchmark,
-            "at": [places[each.release] for each in line.points],
-            "seconds": [rounded(each.seconds, 4) for each in line.points],
+            "at": [places[release] for release in column.release],
+            "seconds": [rounded(seconds, 4) for seconds in column.seconds],
+            "intensity": rounded_if_known(intensity(point), 3),
             **point.unusual,
         }
         if point.ranks is not None:
             fields["ranks"] = point.ranks
-        if any(each.unsteady for each in line.points):
-            fields["unsteady"] = [each.unsteady for each in line.points]
+        if any(column.unsteady):
+            fields["unsteady"] = list(column.unsteady)
         if line.state and line.state != ONE_LEVEL:
             fields["state"] = line.state
         if line.noise == line.noise:  # not NaN
             fields["noise"] = rounded(line.noise, 2)
-        if any(each.implementation for each in line.points):
+        processes = [max(len(rounds), 1) for rounds in column.rounds]
+        if max(processes) > 1:
+            fields["processes"] = processes
+        codes = [each.implementation for each in line.points]
+        if any(codes):
             fields["implementation"] = [
-                implementations.setdefault(each.implementation, len(implementations))
-                for each in line.points
+                implementations.setdefault(code, len(implementations)) for code in codes
             ]
-        if any(each.ensemble for each in line.points):
+        if any(column.ensemble):
             fields["ensemble"] = [
                 None if each.ensemble is None else _relative(each.ensemble, each.state, ensembles)
                 for each in line.points
@@ -135,6 +146,7 @@ def kernels(
     return {
         "problems": [list(each) for each in problems],
         "implementations": list(implementations),
+        "ensembles": [list(each) for each in ensembles],
         "kernels": described,
     }
 

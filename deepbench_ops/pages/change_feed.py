@@ -47,7 +47,7 @@ def feed(project: str, site_url: str, causes: Sequence[Cause]) -> str:
 def _entry(cause: Cause, site_url: str) -> dict[str, Any]:
     shown = row(cause)
     address = urlencode({"release": cause.after.name, "machine": cause.machine})
-    what = shown["summary"] or "{benchmark} {name}".format(**shown["kernels"][0])
+    what = shown["summary"] or shown["kernels"][0]["title"]
     return {
         "id": f"{site_url}{FILE}#{_identifier(cause)}",
         "title": f"{shown['release']}: {shown['ratio_text']}, {what} on {cause.machine}",

@@ -12,6 +12,9 @@ from deepbench_ops.storage import atomic_write
 
 FOLDER = "data"
 
+FORMATS = [f".{digits}g" for digits in range(18)]
+"""Formats of numbers, by significant digits; a nested one would be composed for each number."""
+
 
 def machine_key(machine: str) -> str:
     """Name of a machine in addresses and file names; its own name may hold any character."""
@@ -20,11 +23,24 @@ def machine_key(machine: str) -> str:
 
 def write_data(path: Path, content: Any) -> None:
     """Write the data file that a page loads as `path`."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
-    atomic_write.write_text(path.with_name(f"{path.name}.js"), script_of(text), durable=False)
+    write_script(path.with_name(f"{path.name}.js"), data_script(content))
+
+
+def data_script(content: Any) -> str:
+    """Return the text of a data file."""
+    return script_of(json.dumps(content, separators=(",", ":"), allow_nan=False))
+
+
+def write_script(path: Path, script: str) -> None:
+    """Write the text of a data file to `path`."""
+    atomic_write.write_text(path, script, durable=False)
+
+
+def rounded_if_known(value: float | None, digits: int) -> float | None:
+    """Return `value` rounded to `digits` significant digits; None for None."""
+    return None if value is None else rounded(value, digits)
 
 
 def rounded(value: float, digits: int) -> float:
     """Return `value` rounded to `digits` significant digits."""
-    return float(f"{value:.{digits}g}")
+    return float(format(value, FORMATS[digits]))

@@ -7,37 +7,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
-from deepbench_ops.analysis.framework_comparison import NONE, Contest
-from deepbench_ops.analysis.framework_matrix import Row, matrix
+from deepbench_ops.analysis.framework_comparison import Contest
+from deepbench_ops.analysis.framework_matrix import Row
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.analysis.shared_rounds import Shared
-from deepbench_ops.pages.data_files import FOLDER, machine_key, rounded, write_data
+from deepbench_ops.analysis.roofline import intensity
+from deepbench_ops.pages.data_files import (
+    FOLDER,
+    machine_key,
+    rounded,
+    rounded_if_known,
+    write_data,
+)
 
 
 def write(
     html_dir: Path,
     by_machine: Mapping[str, Sequence[Contest]],
-    shared: Mapping[str, Shared] = MappingProxyType({}),
+    matrices: Mapping[str, Sequence[Row]],
 ) -> None:
     """Write the data file of each machine, and the file with the matrices of all machines.
 
-    shared: rounds that measured several releases together, by machine.
+    matrices: the result of `framework_matrix.matrix` for the contests of each machine.
     """
     for machine, found in by_machine.items():
         write_data(html_dir / FOLDER / "contests" / machine_key(machine), content(found))
-    matrices = [
+    of_machines = [
         {
             "machine": machine,
             "key": machine_key(machine),
             "versions": _versions(found),
-            "rows": [_row(row) for row in matrix(found, shared.get(machine, NONE))],
+            "rows": [_row(row) for row in matrices[machine]],
         }
         for machine, found in by_machine.items()
     ]
-    write_data(html_dir / FOLDER / "frameworks", matrices)
+    write_data(html_dir / FOLDER / "frameworks", of_machines)
 
 
 def _versions(found: Sequence[Contest]) -> dict[str, list[str]]:
@@ -92,6 +97,7 @@ def content(found: Sequence[Contest]) -> list[dict[str, Any]]:
             "application": contest.kernel.problem.application,
             "sets": list(contest.sets),
             "times": [_time(point) for point in contest.points],
+            "intensity": rounded_if_known(intensity(contest.kernel), 3),
             "ahead": rounded(contest.ahead, 5),
             "fastest": contest.fastest,
             **({"shared": contest.shared} if contest.shared else {}),

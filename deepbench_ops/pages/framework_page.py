@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from deepbench_ops.analysis.framework_comparison import Contest, contests, wins
+from deepbench_ops.analysis.framework_matrix import Row
 from deepbench_ops.analysis.kernel_lines import Line
+from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.shared_rounds import Shared
 from deepbench_ops.pages import framework_comparison_data
 from deepbench_ops.pages.data_files import machine_key
 from deepbench_ops.pages.framework_comparison_data import section
 from deepbench_ops.pages.page_frame import render_page
-from deepbench_ops.problems.problem_lists import TYPES
+from deepbench_ops.problems.problem_lists import TYPES, heading
 from deepbench_ops.storage import atomic_write
 
 PAGE = "frameworks.html"
@@ -26,16 +28,15 @@ def write(
     html_dir: Path,
     project: str,
     by_machine: Mapping[str, Sequence[Contest]],
-    shared: Mapping[str, Shared] = MappingProxyType({}),
+    matrices: Mapping[str, Sequence[Row]],
     site_url: str = "",
 ) -> None:
     """Write html_dir/frameworks.html and its data.
 
-    by_machine: the result of `contests_by_machine` for the same rounds.
-
-    shared: rounds that measured several releases together, by machine.
+    by_machine: the result of `contests_by_machine`. matrices: that of `framework_matrix.matrix` for
+    each machine.
     """
-    framework_comparison_data.write(html_dir, by_machine, shared)
+    framework_comparison_data.write(html_dir, by_machine, matrices)
     atomic_write.write_text(html_dir / PAGE, page(project, by_machine, site_url))
 
 
@@ -46,14 +47,11 @@ def contests_by_machine(
 
     shared: rounds that measured several releases together, by machine.
     """
-    points = [point for line in lines for point in line.points]
-    machines = sorted({point.machine for point in points})
+    points: dict[str, list[Point]] = defaultdict(list)
+    for line in lines:
+        points[line.points[0].machine] += line.points
     found = {
-        machine: contests(
-            (point for point in points if point.machine == machine),
-            shared.get(machine, {}),
-        )
-        for machine in machines
+        machine: contests(points[machine], shared.get(machine, {})) for machine in sorted(points)
     }
     families = list(TYPES)
 
@@ -81,9 +79,15 @@ def _machine(machine: str, found: Sequence[Contest]) -> dict[str, Any]:
         "key": machine_key(machine),
         "exported": json.dumps({"machine": machine}),
         "frameworks": [*frameworks, ""],
-        "wins": list(wins(found).items()),
+        "wins": [(family, heading(family), counts) for family, counts in wins(found).items()],
         "sections": [
-            {"family": family, "operation": operation, "precision": precision, "count": count}
+            {
+                "family": family,
+                "heading": heading(family),
+                "operation": operation,
+                "precision": precision,
+                "count": count,
+            }
             for (family, operation, precision), count in Counter(map(section, found)).items()
         ],
     }

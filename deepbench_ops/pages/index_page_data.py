@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from deepbench_ops.analysis.change_causes import Cause
+from deepbench_ops.analysis.change_causes import Cause, latest
 from deepbench_ops.analysis.change_sparklines import Courses
 from deepbench_ops.analysis.framework_matrix import Row
 from deepbench_ops.analysis.kernel_lines import Line
@@ -39,6 +39,7 @@ def content(
     headline = select("headline")
     profiles = {machine.name: machine.profile for machine in machines}
     courses = Courses(lines)
+    recent = latest(causes)
     several = [line for line in lines if line.measured and len(line.points) > 1]
     return {
         "points": sum(len(line.points) for line in lines),
@@ -69,7 +70,8 @@ def content(
         "changes": len(causes),
         "several": len(several),
         "judged": sum(line.judgeable for line in several),
-        "latest": [change(cause, places, courses) for cause in causes[:SHOWN_CHANGES]],
+        "recent": len(recent),
+        "latest": [change(cause, places, courses) for cause in recent[:SHOWN_CHANGES]],
         "fastest": [_ranking(each) for each in rankings(lines, profiles)],
         "ratios": {
             machine: [_ratios(row) for row in rows] for machine, rows in matrices.items() if rows
@@ -130,10 +132,10 @@ def change(cause: Cause, places: Mapping[Release, int], courses: Courses) -> dic
         "after": places[cause.after],
         "slower": cause.slower,
         "ratio": rounded(cause.ratio, 3),
-        "what": cause.name,
-        "kernels": len(cause.shifts),
+        "scope": cause.scope,
         "watched": cause.watched,
-        "span": _span(cause),
+        "span": [rounded(end, 3) for end in _span(cause)],
+        "sure": _interval(cause) is not None,
         "course": [[places[release], rounded(ratio, 4)] for release, ratio in course],
         "lines": [
             {
@@ -147,12 +149,14 @@ def change(cause: Cause, places: Mapping[Release, int], courses: Courses) -> dic
     }
 
 
-def _span(cause: Cause) -> list[float]:
-    """The 99 % interval of a single kernel's ratio; the range of several kernels' ratios."""
+def _interval(cause: Cause) -> tuple[float, float] | None:
+    """The 99 % interval of a change; None of several kernels that no rounds share."""
     if len(cause.shifts) == 1:
-        only = cause.shifts[0].change
-        ends = (only.low, only.high)
-    else:
-        ratios = [shift.change.ratio for shift in cause.shifts]
-        ends = (min(ratios), max(ratios))
-    return [rounded(end, 3) for end in ends]
+        return cause.shifts[0].change.low, cause.shifts[0].change.high
+    return (cause.pooled.low, cause.pooled.high) if cause.pooled else None
+
+
+def _span(cause: Cause) -> tuple[float, float]:
+    """The 99 % interval of a change; without one the range of its kernels' ratios."""
+    ratios = [shift.change.ratio for shift in cause.shifts]
+    return _interval(cause) or (min(ratios), max(ratios))

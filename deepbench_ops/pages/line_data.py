@@ -56,6 +56,7 @@ def line_fields(
 ) -> dict[str, Any]:
     """The fields of one line; `problem` is the index of its problem in the family's list."""
     point = line.points[-1]
+    column = line.columns
     highest = roof(profile, point)
     fields: dict[str, Any] = {
         "problem": problem,
@@ -66,8 +67,8 @@ def line_fields(
         "benchmark": point.benchmark,
         "flops": point.flops,
         "bytes": bytes_moved(point),
-        "at": [places[each.release] for each in line.points],
-        "seconds": [rounded(each.seconds, 5) for each in line.points],
+        "at": [places[release] for release in column.release],
+        "seconds": [rounded(seconds, 5) for seconds in column.seconds],
     }
     intervals = [each.interval for each in line.points]
     if any(intervals):
@@ -75,16 +76,17 @@ def line_fields(
         fields["high"] = [rounded(each[1], 4) if each else None for each in intervals]
     if line.measured and not all(intervals):
         fields["without"] = [each.without_interval for each in line.points]
-    if any(each.unsteady for each in line.points):
-        fields["unsteady"] = [each.unsteady for each in line.points]
-    if any(each.ensemble for each in line.points):
+    if any(column.unsteady):
+        fields["unsteady"] = list(column.unsteady)
+    if any(column.conflict):
+        fields["conflict"] = [[rounded(x, 5) for x in each] for each in column.conflict]
+    if any(column.ensemble):
         fields["ensemble"] = [
-            [each.ensemble.anchor, each.ensemble.rounds] if each.ensemble else None
-            for each in line.points
+            [origin.anchor, origin.rounds] if origin else None for origin in column.ensemble
         ]
     fields |= point.unusual
-    if any(each.state for each in line.points):
-        fields["states"] = [each.state for each in line.points]
+    if any(column.state):
+        fields["states"] = list(column.state)
     if line.state and line.state != ONE_LEVEL:
         fields["state"] = line.state
     if not point.compared:

@@ -8,7 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from deepbench_ops.analysis import kernel_lines, lines_with_rounds, points, shared_rounds
+from deepbench_ops.analysis import (
+    kernel_lines,
+    lines_with_rounds,
+    machine_points,
+    points,
+    shared_rounds,
+)
 from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.software_versions import stacks
 from deepbench_ops.asv_adapter import damaged_results, result_files
@@ -36,16 +42,19 @@ def read(
     lines: list[Line] = []
     machines: list[MachineRecord] = []
     problems: list[str] = []
-    for name in points.machines(results):
-        compute = partial(_read_machine, results, name, timeline)
-        found = cache.value(results / name, compute) if cache else compute()
-        lines += found[0]
-        machines.append(found[1])
-        problems += found[2]
+    folders = [results / name for name in points.machines(results)]
+    compute = partial(_read_machine, timeline)
+    values = cache.values(folders, compute) if cache else {each: compute(each) for each in folders}
+    for own_lines, machine, own_problems in values.values():
+        lines += own_lines
+        machines.append(machine)
+        problems += own_problems
     return lines, machines, problems
 
 
-def _read_machine(results: Path, name: str, timeline: Sequence[Release]) -> MachineLines:
+def _read_machine(timeline: Sequence[Release], folder: Path) -> MachineLines:
+    """Return the lines of a machine's folder, whose noise and changes are computed."""
+    results, name = folder.parent, folder.name
     known = {release.hash: release for release in timeline}
     problems: list[str] = []
 
@@ -58,7 +67,8 @@ def _read_machine(results: Path, name: str, timeline: Sequence[Release]) -> Mach
             return default
 
     strange: Counter[str] = Counter()
-    found = read_or([], lambda: points.load(results, name, known, rounds=True, strange=strange))
+    load = partial(machine_points.load, results, name, known, rounds=True, strange=strange)
+    found = read_or([], load)
     problems += [f"{name}: {count} {LEFT_OUT}: {why}" for why, count in strange.items()]
     unlisted = Counter(p.release.version for p in found if p.release.hash not in known)
     problems += [
@@ -66,20 +76,16 @@ def _read_machine(results: Path, name: str, timeline: Sequence[Release]) -> Mach
         " release table"
         for commit, count in unlisted.items()
     ]
-    machine = MachineRecord(
-        name,
-        read_or({}, lambda: result_files.entry(results / name / "machine.json")),
+    facts = (
+        read_or({}, lambda: result_files.entry(folder / "machine.json")),
         read_or(None, lambda: machine_profile.read(results, name)),
-        tuple(read_or((), lambda: model_runs.load(results / name))),
+        tuple(read_or((), lambda: model_runs.load(folder))),
         tuple(read_or((), lambda: stacks(results, name, timeline))),
-        read_or(
-            "", lambda: submission_provenance.in_words(submission_provenance.read(results / name))
-        ),
-        tuple(damaged_results.of_folder(results / name)),
+        read_or("", lambda: submission_provenance.in_words(submission_provenance.read(folder))),
     )
     shared = read_or({}, lambda: shared_rounds.load(results, name))
-    return (
-        lines_with_rounds.joined(kernel_lines.lines(found, timeline, fewest=1), shared),
-        machine,
-        problems,
-    )
+    machine = MachineRecord(name, *facts, tuple(damaged_results.of_folder(folder)))
+    lines = lines_with_rounds.joined(kernel_lines.lines(found, timeline, fewest=1), shared)
+    for line in lines:
+        line.compute()
+    return lines, machine, problems

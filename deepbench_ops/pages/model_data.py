@@ -29,6 +29,10 @@ SOURCES = {
 """Title and description of the source of each published table."""
 
 
+PLACEMENT = ("nodes", "ranks_per_node", "interconnect")
+"""Conditions of a run over several nodes, by which the page names the command that repeats it."""
+
+
 def content(machines: Sequence[MachineRecord], lines: Sequence[Line]) -> dict[str, Any]:
     """The published tables, the overhead of models over their operations, and the stored runs.
 
@@ -55,6 +59,7 @@ def content(machines: Sequence[MachineRecord], lines: Sequence[Line]) -> dict[st
                 "machine": one.whole.machine,
                 "release": one.whole.release.name,
                 "problem": one.whole.problem_id,
+                "title": one.whole.problem.title,
                 "operation": one.whole.operation,
                 "precision": one.whole.precision,
                 "seconds": rounded(one.whole.seconds, 5),
@@ -78,6 +83,11 @@ def content(machines: Sequence[MachineRecord], lines: Sequence[Line]) -> dict[st
 
 
 def _page_fields(run: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The fields of a run that the page shows; percentiles only if there are enough batches."""
+    """The fields of a run that the page shows; percentiles only if there are enough batches.
+
+    Of the conditions these are the nodes, ranks of each and interconnect of a fleet's training.
+    """
     fields = with_reasons(run) if run["kind"] == "latency" else run
-    return {key: value for key, value in fields.items() if key != "conditions"}
+    conditions = run.get("conditions") or {}
+    placed = {name: conditions[name] for name in PLACEMENT if name in conditions}
+    return {key: value for key, value in fields.items() if key != "conditions"} | placed

@@ -11,12 +11,12 @@ from typing import Any
 
 from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.analysis.roofline import roof
-from deepbench_ops.conditions import CONDITIONS
+from deepbench_ops.analysis.roofline import intensity, roof
 from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.measure.fingerprint import SETTINGS
-from deepbench_ops.pages.data_files import rounded
+from deepbench_ops.pages.data_files import rounded, rounded_if_known
 from deepbench_ops.releases.release_table import Release
+from deepbench_ops.run_conditions import CONDITIONS
 
 SHOWN = (*(each.name for each in CONDITIONS if each.name != "device"), SETTINGS)
 """Conditions that distinguish kernels; a device belongs to its machine."""
@@ -51,7 +51,7 @@ def content(
 
 
 def _kernel(point: Point) -> tuple[Any, ...]:
-    """Family, set, operation, precision, problem, title, ranks, conditions and application.
+    """Family, set, operation, precision, problem, title, ranks, conditions, application, intensity.
 
     A problem without a title has none here.
     """
@@ -67,6 +67,7 @@ def _kernel(point: Point) -> tuple[Any, ...]:
         point.ranks,
         ", ".join(unusual),
         point.problem.application,
+        rounded_if_known(intensity(point), 3),
     )
 
 

@@ -18,7 +18,7 @@ from deepbench_ops.fleet.node_comparison import KernelLevel, NodeLevel, NodeTime
 from deepbench_ops.pages.data_files import FOLDER, machine_key, rounded, write_data
 from deepbench_ops.problems.problem_lists import find
 
-BEYOND = 0.03
+LEAST_DIFFERENCE = 0.03
 """Share by which a node must differ, with certainty: the usual one of `deepbench fleet nodes`."""
 
 Since = Mapping[tuple[str, Hashable], float]
@@ -38,14 +38,16 @@ def write(html_dir: Path, project: Path) -> list[str]:
         types.append({"machine": machine, "key": key, **_summary(own)})
         for number, rows in enumerate(_kernels(own)):
             write_data(folder / key / str(number), rows)
-    write_data(folder, {"beyond": BEYOND, "fewest": node_comparison.FEWEST_NODES, "types": types})
+    write_data(
+        folder, {"beyond": LEAST_DIFFERENCE, "fewest": node_comparison.FEWEST_NODES, "types": types}
+    )
     return list(problems)
 
 
 def _summary(surveys: Sequence[Mapping[str, NodeTimes]]) -> dict[str, Any]:
     """The nodes of a machine type in the newest of its surveys, oldest first, each with its levels
     by family; no nodes where they cannot be compared."""
-    levels = [node_comparison.compare(nodes, BEYOND) for nodes in surveys]
+    levels = [node_comparison.compare(nodes, LEAST_DIFFERENCE) for nodes in surveys]
     since = node_comparison.slow_since(levels)
     found: dict[str, dict[str, Any]] = {}
     for level in levels[-1]:
@@ -62,7 +64,7 @@ def _summary(surveys: Sequence[Mapping[str, NodeTimes]]) -> dict[str, Any]:
 
 def _kernels(surveys: Sequence[Mapping[str, NodeTimes]]) -> list[list[dict[str, Any]]]:
     """The kernels of each node of the newest survey, in the order of the nodes."""
-    levels = [node_comparison.compare_kernels(nodes, BEYOND) for nodes in surveys]
+    levels = [node_comparison.compare_kernels(nodes, LEAST_DIFFERENCE) for nodes in surveys]
     since = node_comparison.slow_since(levels)
     found: dict[str, list[dict[str, Any]]] = {}
     for level in levels[-1]:

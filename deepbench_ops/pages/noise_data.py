@@ -14,7 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deepbench_ops.conditions import CONDITIONS
+from deepbench_ops.run_conditions import CONDITIONS
 from deepbench_ops.storage import atomic_write
 
 if TYPE_CHECKING:

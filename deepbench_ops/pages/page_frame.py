@@ -7,8 +7,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from deepbench_ops.conditions import CONDITIONS
 from deepbench_ops.pages.rendering import render
+from deepbench_ops.run_conditions import CONDITIONS
 
 START = "index.html"
 BENCHMARKS = "benchmarks.html"
@@ -27,7 +27,7 @@ start page."""
 
 FURTHER = (
     ("timeline.html", "Timeline"),
-    ("verdicts.html", "All changes"),
+    ("verdicts.html", "List of changes"),
     ("nodes.html", "Nodes compared"),
     ("releases.html", "All releases, and how to read these pages"),
     (BENCHMARKS, "asv's own pages"),

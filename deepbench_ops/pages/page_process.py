@@ -6,7 +6,6 @@ import gc
 import logging
 import multiprocessing
 import shutil
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -17,11 +16,9 @@ from typing import Any
 from deepbench_ops import process_lifetime
 from deepbench_ops.pages.machine_cache import MachineCache
 from deepbench_ops.pages.noise_data import NoiseByLine
+from deepbench_ops.process_lifetime import FORKS
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import temporary_folders as temporary
-
-FORKS = sys.platform == "linux"
-"""Whether this process can fork, so that the other one has all data that was read already."""
 
 
 @dataclass(frozen=True)
@@ -49,16 +46,17 @@ class PageWriter:
         process = multiprocessing.get_context("fork").Process(
             target=_write_and_send, args=(there, *self._inputs), daemon=True
         )
-        with process_lifetime.children_without_interrupts():
-            process.start()
-        there.close()
-        self._pipe = here
         try:
+            with process_lifetime.children_without_interrupts():
+                process.start()
+            there.close()
+            self._pipe = here
             yield
         finally:
-            if self._report is None:
-                process.terminate()
-            process.join()  # after its report the process still stores the cache
+            if process.pid is not None:
+                if self._report is None:
+                    process.terminate()
+                process.join()  # after its report the process still stores the cache
             here.close()
 
     def report(self) -> BuildReport:

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deepbench_ops.analysis.change_causes import Cause
+from deepbench_ops.analysis.change_causes import Cause, latest
 from deepbench_ops.analysis.ranking import Ranking
 from deepbench_ops.pages.verdict_page import row
-from deepbench_ops.problems.problem_lists import TYPES
+from deepbench_ops.problems.problem_lists import heading
 from deepbench_ops.storage import atomic_write
 
 if TYPE_CHECKING:
@@ -26,7 +26,12 @@ MARGIN = 48
 SHOWN_MACHINES, SHOWN_CHANGES = 6, 4
 PREFERRED_PRECISION = "float32"
 PAGE, TEXT, QUIET, ROOF = "#ffffff", "#1b1f24", "#4f5963", "#cfd6dd"
-MEASURED, PUBLISHED, SLOWER, FASTER = "#0b57a4", "#8b99a8", "#a8321f", "#12683f"
+MEASURED_COLOUR, PUBLISHED_COLOUR, SLOWER_COLOUR, FASTER_COLOUR = (
+    "#0b57a4",
+    "#8b99a8",
+    "#a8321f",
+    "#12683f",
+)
 """Colours of the light theme: see assets/site/site.css."""
 PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
@@ -55,9 +60,8 @@ def _chosen(rankings: Sequence[Ranking]) -> Ranking:
 
 
 def _fastest(draw: ImageDraw, top: int, ranking: Ranking) -> None:
-    kind = TYPES[ranking.family]
-    heading = kind.heading or ranking.family.replace("_", " ")
-    _text(draw, MARGIN, top, f"Fastest at {heading}, {ranking.precision}", 28, TEXT)
+    title = f"Fastest at {heading(ranking.family)}, {ranking.precision}"
+    _text(draw, MARGIN, top, title, 28, TEXT)
     ranks = ranking.ranks[:SHOWN_MACHINES]
     least = min(rank.rate for rank in ranking.ranks) / 2
     most = max(max(rank.rate, rank.roof or 0) for rank in ranks)
@@ -67,7 +71,7 @@ def _fastest(draw: ImageDraw, top: int, ranking: Ranking) -> None:
         _text(draw, MARGIN, y, _cut(draw, rank.machine, 24, left - MARGIN - 20), 24, TEXT)
         for value, colour in (
             (rank.roof, ROOF),
-            (rank.rate, PUBLISHED if rank.published else MEASURED),
+            (rank.rate, PUBLISHED_COLOUR if rank.published else MEASURED_COLOUR),
         ):
             if value:
                 share = math.log(value / least) / math.log(most / least)
@@ -77,10 +81,11 @@ def _fastest(draw: ImageDraw, top: int, ranking: Ranking) -> None:
 
 def _changes(draw: ImageDraw, top: int, causes: Sequence[Cause]) -> None:
     _text(draw, MARGIN, top, "Latest changes", 28, TEXT)
-    for place, cause in enumerate(causes[:SHOWN_CHANGES]):
+    for place, cause in enumerate(latest(causes)[:SHOWN_CHANGES]):
         shown, y = row(cause), top + 46 + 36 * place
-        what = shown["summary"] or "{benchmark} {name}".format(**shown["kernels"][0])
-        _text(draw, MARGIN, y, shown["ratio_text"], 24, SLOWER if cause.slower else FASTER)
+        what = shown["summary"] or shown["kernels"][0]["title"]
+        colour = SLOWER_COLOUR if cause.slower else FASTER_COLOUR
+        _text(draw, MARGIN, y, shown["ratio_text"], 24, colour)
         text = f"{shown['release']}, {what}, {cause.machine}"
         _text(draw, 300, y, _cut(draw, text, 24, SIZE[0] - 300 - MARGIN), 24, QUIET)
 

@@ -8,7 +8,7 @@ from typing import Any
 from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.pages.addresses import timeline_fragment
 from deepbench_ops.pages.machine_record import MachineRecord
-from deepbench_ops.problems.problem_lists import TYPES, load
+from deepbench_ops.problems.problem_lists import TYPES, heading, load
 from deepbench_ops.releases.release_table import Release
 
 FACTS = ("accelerator", "cpu")
@@ -27,7 +27,7 @@ def content(
     - problem, measured ones first: family, its heading, id, title, application and the address of
       the timeline with the most points (null if it was not measured).
 
-    longest: what `longest_lines` returns.
+    longest: the result of `longest_lines`.
     """
     problems = {
         (family, problem_id): line.points[-1].problem
@@ -48,7 +48,7 @@ def content(
         "problems": [
             [
                 family,
-                TYPES[family].heading or family.replace("_", " "),
+                heading(family),
                 problem_id,
                 problem.title,
                 problem.application,

@@ -1,13 +1,11 @@
 """All data files of this project's pages, in html/data.
 
 - catalogue: machines with their profiles, releases with their days, families, conditions.
-- lines/MACHINE/FAMILY: the lines of a family on a machine. MACHINE is a key from the catalogue,
-  since a machine's name may hold characters that an address may not.
-- kernels/MACHINE/FRAMEWORK: every kernel with its newest time, for the page of a machine.
-- newest/MACHINE: the newest time of each kernel with each framework, for comparisons.
+- lines/MACHINE/FAMILY, kernels/MACHINE/FRAMEWORK, newest/MACHINE, stacks/MACHINE: see
+  `machine_data`. MACHINE is a key from the catalogue, since a machine's name may hold characters
+  that an address may not.
 - changes: the kernels of each machine and framework with their changes, for the page of releases.
-- stacks/MACHINE: the software under each release that was measured on a machine.
-- start: summaries of all machines for the start page.
+- index: summaries of all machines for the start page.
 - search: machines, releases and problems, for the search box.
 - operations: every problem of the lists with its FLOPs and bytes.
 - models: published tables of whole models next to measured times.
@@ -22,27 +20,31 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from deepbench_ops.analysis.change_causes import Cause
 from deepbench_ops.analysis.framework_matrix import Row
 from deepbench_ops.analysis.kernel_lines import Line
-from deepbench_ops.analysis.lines_with_rounds import distinct
-from deepbench_ops.analysis.speed_index import Speed, speeds
+from deepbench_ops.analysis.speed_index import speeds
 from deepbench_ops.pages import (
     catalogue_data,
     change_data,
     index_page_data,
-    kernel_data,
-    line_data,
+    machine_data,
     model_data,
-    newest_data,
     operation_data,
     search_data,
-    software_data,
 )
-from deepbench_ops.pages.data_files import FOLDER, write_data
+from deepbench_ops.pages.data_files import FOLDER, write_data, write_script
+from deepbench_ops.pages.forked_writing import written_meanwhile
+from deepbench_ops.pages.machine_cache import MachineCache
 from deepbench_ops.pages.machine_record import MachineRecord
+
+DATA_FILES = "data-files"
+"""Folder of the data files of machines in the folder of the cache."""
 
 
 def write(
@@ -50,14 +52,18 @@ def write(
     project: str,
     machines: Sequence[MachineRecord],
     lines: Sequence[Line],
+    once: Sequence[Line],
     causes: Sequence[Cause],
     matrices: Mapping[str, Sequence[Row]],
     problems: Sequence[str],
+    cache: MachineCache[Any] | None = None,
 ) -> None:
     """Write html_dir/data from the lines of all machines and the changes found on them.
 
+    once: the lines, each kernel that several sets list once (`lines_with_rounds.distinct`).
     matrices: by machine, the comparison of its frameworks for each family.
     problems: messages about results that cannot be read.
+    cache: of the machines, which also stores their data files from then on.
     """
     folder = html_dir / FOLDER
     ordered = sorted(
@@ -68,36 +74,37 @@ def write(
     grouped: dict[tuple[str, str], list[Line]] = defaultdict(list)
     for line in lines:
         grouped[line.points[0].machine, line.points[0].family].append(line)
-    by_name = {machine.name: machine for machine in machines}
-    for (name, family), members in grouped.items():
-        machine = by_name[name]
-        content = line_data.content(members, machine.profile, places)
-        write_data(folder / "lines" / machine.key / family, content)
-    once = distinct(lines)
     courses = speeds(once)
-    own_lines, own_once = (_by_machine(some) for some in (lines, once))
-    own_courses: dict[str, list[Speed]] = defaultdict(list)
-    for speed in courses:
-        own_courses[speed.machine].append(speed)
-    for machine in machines:
-        own, counted = own_lines[machine.name], own_once[machine.name]
-        kernels = kernel_data.by_framework(
-            counted, own_courses[machine.name], machine.profile, places
-        )
-        for framework, content in kernels.items():
-            write_data(folder / "kernels" / machine.key / framework, content)
-        newest = newest_data.content(own, machine.profile, places)
-        write_data(folder / "newest" / machine.key, newest)
-        write_data(folder / "stacks" / machine.key, software_data.content(machine.stacks, places))
-    change_data.write(html_dir, machines, once, places)
-    catalogue = catalogue_data.content(project, machines, places, grouped, problems)
-    write_data(folder / "catalogue", catalogue)
-    index = index_page_data.content(machines, once, causes, courses, matrices, places)
-    write_data(folder / "index", index)
-    longest = search_data.longest_lines(lines)
-    write_data(folder / "search", search_data.content(machines, longest, ordered))
-    write_data(folder / "operations", operation_data.content(longest))
-    write_data(folder / "models", model_data.content(machines, lines))
+    stored = None
+    if cache is not None:
+        releases = " ".join(release.hash for release in ordered)
+        stored = cache.derived(DATA_FILES, releases, machine_data.decode)
+
+    def write_those_of_machines() -> None:
+        own_lines, own_once = _by_machine(lines), _by_machine(once)
+        for machine in machines:
+            name = machine.name
+            own = [speed for speed in courses if speed.machine == name]
+            compute = partial(
+                machine_data.scripts, machine, own_lines[name], own_once[name], own, places
+            )
+            found = compute() if stored is None else stored.value(name, compute)
+            for path, script in found.items():
+                write_script(folder / path, script)
+        if stored is not None:
+            with suppress(OSError):  # then the next publishing computes them
+                stored.write()
+
+    with written_meanwhile(write_those_of_machines):
+        change_data.write(html_dir, machines, once, places)
+        catalogue = catalogue_data.content(project, machines, places, grouped, problems)
+        write_data(folder / "catalogue", catalogue)
+        index = index_page_data.content(machines, once, causes, courses, matrices, places)
+        write_data(folder / "index", index)
+        longest = search_data.longest_lines(lines)
+        write_data(folder / "search", search_data.content(machines, longest, ordered))
+        write_data(folder / "operations", operation_data.content(longest))
+        write_data(folder / "models", model_data.content(machines, lines))
 
 
 def _by_machine(lines: Iterable[Line]) -> dict[str, list[Line]]:

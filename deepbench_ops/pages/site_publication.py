@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from deepbench_ops.analysis import published_slips
+from deepbench_ops.analysis import wrong_published_times
 from deepbench_ops.pages import (
     asv_index_offline,
     data_encoding,
@@ -33,16 +34,17 @@ class SitePublication:
         self._html_dir = Path(conf.html_dir)
         self._site_url = with_slash(getattr(conf, "site_url", ""))
         self._writer: PageWriter | None = None
+        self._slips = cache(wrong_published_times.of_machine)
         if releases is not None:
             link_to_release_list(conf)
             add_published_branch(conf, releases)
 
-    def slips(self, machine: Path) -> Mapping[str, Collection[ResultKey]]:
+    def wrong_times(self, machine: Path) -> Mapping[str, Collection[ResultKey]]:
         """Return the known mistakes among a machine's published times, by the name of their file.
 
         Lines of the pages leave them out.
         """
-        return published_slips.of_machine(machine)
+        return self._slips(machine)
 
     @contextmanager
     def being_made(self) -> Iterator[None]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -16,10 +16,18 @@ from deepbench_ops.analysis.change_causes import Cause
 from deepbench_ops.analysis.kernel_lines import Line, Shift
 from deepbench_ops.pages.addresses import timeline_fragment
 from deepbench_ops.pages.page_frame import render_page
+from deepbench_ops.problems.problem_lists import heading
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import atomic_write
 
 PAGE = "verdicts.html"
+
+MOST_ROWS = 100
+"""Changes on the page, shared among its machines. A row has about 2 kB: all changes of ten years on
+ten machines would take seconds to open."""
+
+FEWEST_ROWS = 5
+"""Changes of each machine at least."""
 
 
 def write(
@@ -27,29 +35,24 @@ def write(
     project: str,
     lines: Sequence[Line],
     causes: Sequence[Cause],
-    problems: Iterable[str],
     site_url: str = "",
 ) -> None:
     """Write html_dir/verdicts.html from the lines and the changes of all machines."""
-    atomic_write.write_text(html_dir / PAGE, page(project, lines, causes, problems, site_url))
+    atomic_write.write_text(html_dir / PAGE, page(project, lines, causes, site_url))
 
 
 def page(
     project: str,
     lines: Sequence[Line],
     causes: Sequence[Cause],
-    problems: Iterable[str] = (),
     site_url: str = "",
 ) -> str:
-    """HTML of verdicts.html; `problems` are messages about unreadable results."""
+    """HTML of verdicts.html."""
     judged = [line for line in lines if line.judgeable]
+    names = list(dict.fromkeys(line.points[0].machine for line in judged))
+    most = max(FEWEST_ROWS, MOST_ROWS // max(1, len(names)))
     machines = [
-        {
-            "name": machine,
-            "exported": json.dumps({"machine": machine}),
-            "causes": [row(cause) for cause in causes if cause.machine == machine],
-        }
-        for machine in dict.fromkeys(line.points[0].machine for line in judged)
+        _machine(name, [cause for cause in causes if cause.machine == name], most) for name in names
     ]
     return render_page(
         PAGE,
@@ -57,9 +60,19 @@ def page(
         site_url=site_url,
         judged=len(judged),
         lines=len(lines),
-        problems=list(problems),
         machines=machines,
     )
+
+
+def _machine(name: str, causes: Sequence[Cause], most: int) -> dict[str, Any]:
+    """The newest changes of a machine, in their order, and how many it has in all."""
+    newest = sorted(range(len(causes)), key=lambda place: causes[place].after.date)[-most:]
+    return {
+        "name": name,
+        "exported": json.dumps({"machine": name}),
+        "causes": [row(causes[place]) for place in sorted(newest)],
+        "changes": len(causes),
+    }
 
 
 def row(cause: Cause) -> dict[str, Any]:
@@ -68,8 +81,7 @@ def row(cause: Cause) -> dict[str, Any]:
     group = cause.scope != "kernel"
     reach = f"{len(cause.shifts)} of {cause.watched} kernels" if group else ""
     kernels = [_kernel(shift) for shift in _largest_first(cause.shifts)]
-    listed = [f"{each['benchmark']} {each['name_only']} {each['precision']}" for each in kernels]
-    along = [f"{name}: {each['ratio']}" for name, each in zip(listed, kernels, strict=True)]
+    along = ["{benchmark} {name} {precision}: {ratio}".format(**each) for each in kernels]
     return {
         "machine": cause.machine,
         "release_id": cause.after.name,
@@ -78,48 +90,58 @@ def row(cause: Cause) -> dict[str, Any]:
         "before": _name(cause.before),
         "verdict": cause.kind,
         "ratio": cause.ratio,
-        "ratio_text": times(cause.ratio),
+        "ratio_text": factor(cause.ratio),
         "ratio_range": span(ratios[0], ratios[-1]) if len(ratios) > 1 else "",
         "mean_range": span(cause.pooled.low, cause.pooled.high) if cause.pooled else "",
         "origin": cause.origin,
-        "summary": f"{cause.name}: {reach}" if group else "",
+        "summary": f"{_group(cause)}: {reach}" if group else "",
         "kernels": kernels,
         "exported": "; ".join([": ".join(filter(None, [cause.name, reach])), *along]),
         "noise": None if math.isnan(cause.noise) else cause.noise,
-        "noise_text": "" if math.isnan(cause.noise) else f"{cause.noise:.1%}",
+        "noise_text": "" if math.isnan(cause.noise) else f"{100 * cause.noise:.2g} %",
         "elsewhere": ", ".join(cause.elsewhere),
     }
+
+
+def _group(cause: Cause) -> str:
+    """Kernels that changed together, in words."""
+    if cause.scope == "framework":
+        return cause.name
+    first = cause.shifts[0].after
+    return f"{heading(first.family)}, {first.precision}"
 
 
 def _kernel(shift: Shift) -> dict[str, str]:
     """A kernel with its ratio and interval, and the address of its timeline."""
     point, change = shift.after, shift.change
     return {
-        "name": f"{point.name}, {point.precision}",
-        "name_only": point.name,
+        "title": f"{heading(point.family)} {point.problem.title}"
+        f" {point.operation.replace('_', ' ')}, {point.precision}",
+        "name": point.name,
+        "set": point.set.replace("_", " "),
         "precision": point.precision,
         "benchmark": f"{point.family} {point.set.replace('_', ' ')} {point.operation}",
-        "change": f"{times(change.ratio)} (99 % interval: {span(change.low, change.high)};"
+        "change": f"{factor(change.ratio)} (99 % interval: {span(change.low, change.high)};"
         f" {shift.origin})",
         "ratio": f"{change.ratio:.3g}, {change.low:.3g} to {change.high:.3g}",
         "timeline": urlencode(timeline_fragment(point)),
     }
 
 
-def times(ratio: float) -> str:
-    """A ratio of seconds in words, like "4.3 times slower"."""
+def factor(ratio: float) -> str:
+    """A ratio of seconds in words, like "4.3\u00d7 slower"."""
     size = f"{max(ratio, 1 / ratio):.3g}"
     if size == "1":
         return "no difference"
-    return f"{size} times {'slower' if ratio > 1 else 'faster'}"
+    return f"{size}\u00d7 {'slower' if ratio > 1 else 'faster'}"
 
 
 def span(low: float, high: float) -> str:
-    """Two ratios of seconds in words, like "1.2 to 4.3 times slower"."""
-    if "no difference" in (times(low), times(high)) or (low > 1) != (high > 1):
-        return f"{times(low)} to {times(high)}"
+    """Two ratios of seconds in words, like "1.2 to 4.3\u00d7 slower"."""
+    if "no difference" in (factor(low), factor(high)) or (low > 1) != (high > 1):
+        return f"{factor(low)} to {factor(high)}"
     least, most = (low, high) if low > 1 else (high, low)
-    return f"{max(least, 1 / least):.3g} to {times(most)}"
+    return f"{max(least, 1 / least):.3g} to {factor(most)}"
 
 
 def _largest_first(shifts: Sequence[Shift]) -> list[Shift]:

@@ -5,16 +5,27 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 from deepbench_ops.problems.precision import precision
-from deepbench_ops.problems.problem import MODERN_SETS, Problem, computed
+from deepbench_ops.problems.problem import MODERN_SETS, Problem
 
-FORCED = {
-    "flash_forward": "flash",
-    "memory_efficient_forward": "memory-efficient",
-    "cudnn_forward": "cuDNN",
-    "math_forward": "math",
+IMPLEMENTATIONS = {
+    "flash": "flash",
+    "memory_efficient": "memory-efficient",
+    "cudnn": "cuDNN",
+    "math": "math",
 }
-"""Operations that are a forward pass by one implementation, and its name, for frameworks in which
-users can choose it."""
+"""Implementations that users of some frameworks can choose, by the start of their operations."""
+
+FORCED_FORWARD = {f"{start}_forward": name for start, name in IMPLEMENTATIONS.items()}
+FORCED = {
+    **FORCED_FORWARD,
+    **{f"{start}_backward": name for start, name in IMPLEMENTATIONS.items()},
+}
+"""Operations that are a pass by one implementation, and its name."""
+
+
+def is_backward(operation: str) -> bool:
+    """Return whether an operation of attention computes gradients, by any implementation."""
+    return operation.endswith("backward")
 
 
 @dataclass(frozen=True)
@@ -96,7 +107,7 @@ class Attention(Problem):
 
         2.5 times the forward pass where d = dv, as the FlashAttention-2 paper (section 4.1) counts.
         """
-        if operation == "backward":
+        if is_backward(operation):
             return 2 * self.b * self.hq * self.pairs * (3 * self.d + 2 * self.dv)
         return super().flops_of(operation)
 
@@ -110,7 +121,7 @@ class Attention(Problem):
 
         An implementation that reads o, or sums of the forward pass, moves more.
         """
-        if computed(operation) != "backward":
+        if not is_backward(operation):
             return self.bytes(name)
         weight, sizes = precision(name), self.elements
         operands = sizes["q"] + sizes["k"] + sizes["v"]
@@ -139,6 +150,7 @@ def in_words(problem: Any) -> str:
     heads = f"{problem.hq} heads of {problem.d}"
     if problem.dv != problem.d:
         heads += f" (values {problem.dv})"
-    groups = f", {problem.hkv} KV heads" if problem.hkv != problem.hq else ""
+    kv_heads = "KV head" if problem.hkv == 1 else "KV heads"
+    groups = f", {problem.hkv} {kv_heads}" if problem.hkv != problem.hq else ""
     batch = f", batch {problem.b}" if problem.b > 1 else ""
     return f"attention {heads}{groups}, {problem.sq} x {problem.skv}{batch}"

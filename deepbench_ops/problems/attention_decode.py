@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from deepbench_ops.problems.attention import in_words, undivided_heads
+from deepbench_ops.problems.attention import FORCED_FORWARD, in_words, undivided_heads
 from deepbench_ops.problems.problem import MODERN_SETS, Problem
 
 
@@ -24,6 +24,7 @@ class AttentionDecode(Problem):
         r"_d(?P<d>\d+)_v(?P<dv>\d+)(?P<latent>_latent)?"
     )
     listed_in: ClassVar[tuple[str, ...]] = MODERN_SETS
+    operations: ClassVar[tuple[str, ...]] = ("forward", *FORCED_FORWARD)
     precisions: ClassVar[tuple[str, ...]] = ("float32", "tf32", "bfloat16", "float16")
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
         # A step of a language model of 70 billion parameters; a rank of eight with a long cache.

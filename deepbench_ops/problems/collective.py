@@ -25,6 +25,8 @@ class Collective(Problem):
     ranks: ClassVar[tuple[int, ...]] = (2, 4, 8)
     headline_ranks: ClassVar[tuple[int, ...]] = (2, 8)
     """Eight ranks as in the published sizes, two for machines with few cores."""
+    outcome: ClassVar[str] = ""
+    """Result on each process in words, for the help."""
     in_parts: ClassVar[bool] = True
     """Whether the vector is divided into as many equal parts as there are ranks."""
 

@@ -33,6 +33,7 @@ class Conv(Problem):
         r"_pad(?P<pad_w>\d+)_(?P<pad_h>\d+)_stride(?P<stride_w>\d+)_(?P<stride_h>\d+)"
     )
     operations: ClassVar[tuple[str, ...]] = ("forward", "backward_data", "backward_weights")
+    training_operations: ClassVar[tuple[str, ...]] = ("backward_data", "backward_weights")
     totalled: ClassVar[tuple[str, ...]] = operations
     smallest: ClassVar[Mapping[str, int]] = {"pad_w": 0, "pad_h": 0}
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {

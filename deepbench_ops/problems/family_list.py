@@ -8,15 +8,15 @@ registers a package with such files by an entry point of the group `deepbench.fa
 import csv
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
 from typing import Annotated, get_args, get_origin, get_type_hints
 
-from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.problems.problem import SETS, Problem
+from deepbench_ops.errors import PLUGIN_FAULTS, DeepbenchError, one_line
+from deepbench_ops.problems.problem import NAME, SETS, Problem, size_fields
 
 OWN_PACKAGE = __package__
 """Package with the families of this project."""
@@ -26,9 +26,6 @@ SEPARATOR = "; "
 
 GROUP = "deepbench.families"
 """Group of the entry points whose value is a package of families; their names do not matter."""
-
-NAME = re.compile("[a-z][a-z0-9_]*")
-"""Name of a family: it is part of the names of benchmarks, files and pages."""
 
 
 @dataclass(frozen=True)
@@ -79,16 +76,20 @@ def found() -> tuple[Mapping[str, Family], tuple[str, ...]]:
     own = [Family(kind, OWN_PACKAGE, "deepbench") for kind in _kinds(OWN_PACKAGE)]
     for family in own:
         known[family.name] = family
-    for point in entry_points(group=GROUP):
+    points = entry_points(group=GROUP)
+    if points:  # most processes measure without: they import no checks
+        from deepbench_ops.problems.declaration_checks import check_declarations, check_problems
+    for point in points:
         try:
             for family in _of_plugin(point):
+                check_declarations(family.kind)
                 _refuse_taken(family, known)
+                check_problems(family.kind, family.problems)
                 known[family.name] = family
-        except Exception as fault:  # another distribution's code may raise anything
-            reason = " ".join(str(fault).split()) or type(fault).__name__
+        except PLUGIN_FAULTS as fault:
             faults.append(
                 f"{_distribution(point)}: its families ({GROUP}: {point.value}) cannot be used:"
-                f" {reason}"
+                f" {one_line(fault)}"
             )
     ordered = sorted(known.values(), key=lambda family: (family.kind.position, family.name))
     return {family.name: family for family in ordered}, tuple(faults)
@@ -155,7 +156,7 @@ def problem_of_line(kind: type[Problem], line: Mapping[str, str]) -> Problem:
     note, aliases and timed. Sizes without a column have their default.
     """
     counts = {name: int(line.get(name) or 0) for name in SETS}
-    sizes = {name: _value(kind, name, line[name]) for name in size_names(kind) if name in line}
+    sizes = {name: _value(kind, name, line[name]) for name in size_fields(kind) if name in line}
     return kind(
         **sizes,  # type: ignore[arg-type]
         application=line.get("application", ""),
@@ -170,12 +171,6 @@ def problem_of_line(kind: type[Problem], line: Mapping[str, str]) -> Problem:
 
 def _several(line: Mapping[str, str], column: str) -> tuple[str, ...]:
     return tuple(filter(None, line.get(column, "").split(SEPARATOR)))
-
-
-def size_names(kind: type[Problem]) -> tuple[str, ...]:
-    """Return the size fields of a family, in the order of its dataclass."""
-    described = {field.name for field in fields(Problem)}
-    return tuple(field.name for field in fields(kind) if field.name not in described)
 
 
 BOOLEANS = {"true": True, "false": False}

@@ -1,4 +1,4 @@
-"""Convolutions of today's image networks: depthwise, in groups, and of patches."""
+"""Convolutions of modern image networks: depthwise, in groups, and of patches."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

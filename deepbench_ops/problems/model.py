@@ -1,4 +1,4 @@
-"""Whole models of the published tables and of today: a network and a number of inputs."""
+"""Whole models of the published tables, and modern ones: a network and a number of inputs."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -12,13 +12,43 @@ from deepbench_ops.problems.precision import precision
 from deepbench_ops.problems.problem import OPERATIONS_SUFFIX, SETS, Problem, computed
 from deepbench_ops.problems.suggestions import unknown
 
+TITLES = {
+    "resnet34": "ResNet-34",
+    "resnet50": "ResNet-50",
+    "resnet50_v1p5": "ResNet-50 v1.5",
+    "resnet101": "ResNet-101",
+    "densenet101": "DenseNet-121",
+    "mobilenet_v2": "MobileNet v2",
+    "googlenet": "GoogLeNet",
+    "lstm": "LSTM on reviews",
+    "bert_128": "BERT, 128 words",
+    "bert_256": "BERT, 256 words",
+    "bert_512": "BERT, 512 words",
+    "bert_pretraining_128": "BERT pretraining, 128 words",
+    "bert_large_128": "BERT-Large, 128 words",
+    "bert_large_384": "BERT-Large, 384 words",
+    "xlnet": "XLNet",
+    "deepfm": "DeepFM",
+    "dlrm": "DLRM",
+    "dlrm_1m": "DLRM, tables of a million rows",
+    "dssm": "DSSM",
+    "mmoe": "MMoE",
+    "wide_deep": "Wide & Deep",
+    "llama_1b_prefill_128": "Llama 1B, prompt of 128 tokens",
+    "llama_1b_decode_512": "Llama 1B, one token after 512",
+    "llama_1b_4layers_128": "Llama 1B, 4 layers, 128 tokens",
+    "qwen3_30b_a3b_layer_128": "Qwen3 30B-A3B, one layer, 128 tokens",
+    "vit_b16": "ViT-B/16",
+}
+"""Readable names of the networks; densenet101 is a DenseNet-121, as its note says."""
+
 
 @dataclass(frozen=True)
 class NetworkSize:
     """Sizes of one network: a line of networks.csv, written by scripts/make_model_tables.py.
 
     item: unit of throughput: images, sentences or tokens. items: number of these in an input: 128
-    for a prompt of 128 tokens, 1 for a picture. In what follows, "per item" means per input.
+    for a prompt of 128 tokens, 1 for a picture. Below, "per item" means per input.
 
     parameters: number of all parameters. dense: number of those that every forward pass reads,
     without tables in which it looks up rows. trained: number of parameters with a dense gradient.
@@ -33,7 +63,7 @@ class NetworkSize:
     reads, writes: input numbers (with looked-up rows) and output numbers per item; reads_once: rows
     that are looked up once for all items. kept: numbers per item that training keeps for the
     backward pass. live: largest count of numbers per item that inference has in memory at the same
-    time, with the input; integers of eight bytes count two. note: what was decided where the table
+    time, with the input; integers of eight bytes count two. note: the choice where the table
     leaves it open.
     """
 
@@ -115,6 +145,12 @@ class Model(Problem):
         small = "" if self.whole else "small_"
         together = f"_t{self.threads}" if self.threads > 1 else ""
         return f"{small}{self.name}_b{self.batch}{together}"
+
+    @property
+    def title(self) -> str:
+        """Title such as "ResNet-50, batch 16, 12 at once"."""
+        together = f", {self.threads} at once" if self.threads > 1 else ""
+        return f"{TITLES[self.name]}, batch {self.batch}{together}"
 
     @property
     def network(self) -> NetworkSize:

@@ -7,6 +7,8 @@ from typing import Annotated, ClassVar
 from deepbench_ops.problems.memory_bound import MemoryBound, Moved
 
 NEWTON_SCHULZ_STEPS = 5
+NEWTON_SCHULZ_PRECISION = "bfloat16"
+"""Precision of Muon's products: its authors' code and torch.optim.Muon convert matrices to it."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,10 @@ class OptimizerStep(MemoryBound):
         if self.algorithm == "muon" and min(self.height, self.width) < 2:
             return "Muon is for matrices: write two rows and columns or more"
         return ""
+
+    def multiplied(self, name: str) -> str:
+        """Return the precision of the products: bfloat16 for muon, whose parameters are float32."""
+        return NEWTON_SCHULZ_PRECISION if self.algorithm == "muon" else super().multiplied(name)
 
     def work(self, operation: str) -> float:
         """For each parameter 4 (sgd) or 14 (adamw: decay, 3 and 4 for the moments, 6 for the

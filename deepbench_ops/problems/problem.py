@@ -5,23 +5,28 @@ from them, and declares how it is listed, timed and ranked. A problem does not d
 framework: it describes the computation and no implementation.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cache
 from typing import ClassVar
 
-from deepbench_ops.problems.precision import PRECISIONS, precision
+from deepbench_ops.problems.precision import PRECISIONS, multiplied, precision
 
 DEEPBENCH_SETS = ("training", "inference_server", "inference_device")
 """Sets of DeepBench's lists."""
 
 MODERN_SETS = ("modern", "modern_full")
-"""Sets of today's operations: those that two processor cores can run, and all of them."""
+"""Sets of modern operations: those that two processor cores can run, and all of them."""
 
 SETS = DEEPBENCH_SETS + MODERN_SETS
 
 INCLUDED: Mapping[str, tuple[str, ...]] = {"modern_full": ("modern",)}
 """Sets that a set includes. Each problem is listed and measured in the smallest set only."""
+
+NAME = re.compile("[a-z][a-z0-9_]*")
+"""Name of a family or an operation: it is part of the names of benchmarks, files and pages."""
 
 FIRST_CALL = "first_call"
 """Operation of every family that compiles the forward pass and runs it once. Frameworks that do not
@@ -37,6 +42,7 @@ def computed(operation: str) -> str:
     return "forward" if operation == FIRST_CALL else operation.removesuffix(OPERATIONS_SUFFIX)
 
 
+@cache
 def compared(operation: str) -> bool:
     """Return whether the seconds of an operation are the speed of a kernel and may be compared.
 
@@ -79,7 +85,7 @@ class Problem(ABC):
     application: origin of the kernel as printed in the workbooks; several are joined by "; ", ""
         if unknown.
     source: list from which it was taken, and workbook with the application.
-    note: what is unusual about the published figures of this problem, "" for most.
+    note: anything unusual about the published figures of this problem, "" for most.
     sets: sets that list it.
     rows: number of rows in each of these sets (two where a list repeats the problem).
     aliases: wrong ids that the published sheets print for this problem.
@@ -100,6 +106,8 @@ class Problem(ABC):
     """Whether its problems are whole networks, which lists of kernels leave out."""
     operations: ClassVar[tuple[str, ...]] = ("forward",)
     """Operations that are timed, each under its own name; `flops` counts the first."""
+    training_operations: ClassVar[tuple[str, ...]] = ()
+    """Those of `operations` that only the benchmarks of the set training time."""
     listed_in: ClassVar[tuple[str, ...]] = DEEPBENCH_SETS
     """The sets that may list its problems."""
     uncompared: ClassVar[tuple[str, ...]] = (FIRST_CALL,)
@@ -183,8 +191,11 @@ class Problem(ABC):
 
     @property
     def timed_operations(self) -> tuple[str, ...]:
-        """Return the operations that the benchmarks of this problem time."""
-        return self.timed or self.operations
+        """Return the operations that the benchmarks of this problem time, in any of its sets; all
+        of them for a problem that no set lists."""
+        if self.timed or not self.sets or "training" in self.sets:
+            return self.timed or self.operations
+        return tuple(name for name in self.operations if name not in self.training_operations)
 
     def flops_of(self, operation: str) -> float:
         """Return the floating-point operations of one of the `operations`; 0 for operations that
@@ -200,6 +211,11 @@ class Problem(ABC):
         """Return the FLOPs of one of the `operations`, or its bytes if it computes nothing."""
         return self.flops_of(operation) or self.bytes_of(precision, operation)
 
+    def multiplied(self, name: str) -> str:
+        """Return the precision of the products at the precision `name`: its peak limits the
+        kernel. A family overrides this if its algorithm multiplies in a fixed precision."""
+        return multiplied(name)
+
     @property
     def fast_factor(self) -> float:
         """`flops` divided by the fewest operations of any known algorithm; 1 if none needs
@@ -212,5 +228,10 @@ class Problem(ABC):
 
     def sizes(self) -> dict[str, int | float | str | bool]:
         """Return the sizes by name: the family's own fields, without those about the origin."""
-        described = {f.name for f in fields(Problem)}
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in described}
+        return {name: getattr(self, name) for name in size_fields(type(self))}
+
+
+def size_fields(kind: type[Problem]) -> tuple[str, ...]:
+    """Return the size fields of a family, in the order of its dataclass."""
+    described = {field.name for field in fields(Problem)}
+    return tuple(field.name for field in fields(kind) if field.name not in described)

@@ -1,14 +1,14 @@
 """The project's lists of problems: by family, by set, by id.
 
 scripts/make_problem_tables.py writes DeepBench's lists, scripts/make_model_tables.py those of
-models, and scripts/make_modern_tables.py those of today's operations.
+models, and scripts/make_modern_tables.py those of modern operations.
 """
 
 from collections.abc import Mapping
 from functools import cache
 
 from deepbench_ops.problems import family_list
-from deepbench_ops.problems.problem import INCLUDED, SETS, Problem
+from deepbench_ops.problems.problem import INCLUDED, SETS, Problem, size_fields
 from deepbench_ops.problems.suggestions import unknown
 
 TYPES: Mapping[str, type[Problem]] = {
@@ -18,6 +18,11 @@ TYPES: Mapping[str, type[Problem]] = {
 
 FAMILIES = tuple(name for name, kind in TYPES.items() if not kind.whole_models)
 """The families of kernels; whole models are a family of their own."""
+
+
+def heading(family: str) -> str:
+    """Return the readable name of a family, such as "matrix products"."""
+    return TYPES[family].heading or family.replace("_", " ")
 
 
 def load(family: str, set: str | None = None) -> tuple[Problem, ...]:
@@ -93,4 +98,4 @@ def _table(family: str) -> tuple[Problem, ...]:
 
 def size_names(family: str) -> tuple[str, ...]:
     """Return the names of a family's sizes, in the order of its dataclass."""
-    return family_list.size_names(TYPES[family])
+    return size_fields(TYPES[family])

@@ -42,9 +42,15 @@ class QuantisedLinear(Problem):
         "mxfp8",
         "mxfp4",
     )
-    operations: ClassVar[tuple[str, ...]] = ("forward", "dequantised_forward", "fused_forward")
+    operations: ClassVar[tuple[str, ...]] = (
+        "forward",
+        "dequantised_forward",
+        "fused_forward",
+        "library_forward",
+    )
     """The product by a kernel for quantised operands; the same product with the operands widened
-    in every call; a framework's own layer that quantises the activations with one scale."""
+    in every call; a framework's own layer that quantises the activations with one scale; the layer
+    of a library of quantised layers for the framework."""
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
         # One token, whose time is that of reading the weights, and a batch of prompts.
         "modern": ("m1_n4096_k4096_g32", "m128_n4096_k7168_g32"),

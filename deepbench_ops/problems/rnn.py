@@ -28,6 +28,7 @@ class Rnn(Problem):
         "fused_backward",
     )
     """The published passes over the recurrent part, and those of a vendor's whole layer."""
+    training_operations: ClassVar[tuple[str, ...]] = ("backward", "fused_backward")
     position: ClassVar[int] = 30
     id_pattern: ClassVar[str] = (
         r"(?P<cell>vanilla|lstm|gru)_h(?P<hidden>\d+)_n(?P<batch>\d+)_t(?P<timesteps>\d+)"

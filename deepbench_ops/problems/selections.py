@@ -1,7 +1,7 @@
 """Selections: named parts of the lists, for runs that would take too long with all problems.
 
 `headline` has the problems that each family declares: for DeepBench's families those in the tables
-of its README, for families of today about two each. Each set of the lists is a selection too. A
+of its README, for modern families about two each. Each set of the lists is a selection too. A
 family may declare further selections: whole models have one with one batch of each network. A
 problem can be in two sets, where it has two benchmarks, so a selection consists of pairs of set and
 problem.

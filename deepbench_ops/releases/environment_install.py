@@ -1,12 +1,12 @@
 """Virtual environment of one release: made once, and not changed afterwards.
 
-An environment either holds exactly what its marker file says, or does not count: the marker is
-written last, so an interrupted install is found out and done again. Packages are taken as wheels
+An environment either holds exactly the packages in its marker file, or does not count: the marker
+is written last, so an interrupted install is found out and done again. Packages are taken as wheels
 only, because a framework compiled here would be another build than the one released.
 
 pip's own configuration decides where packages come from; a row of the table may add one index.
-torch's CUDA builds are installed without what only a GPU needs where there is none
-(`cuda_requirements`).
+torch's CUDA builds are installed without some packages for GPUs where there is none
+(`torch_requirements_without_gpu`).
 """
 
 import contextlib
@@ -28,9 +28,9 @@ import deepbench_ops
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.machine_facts import accelerators
 from deepbench_ops.measure import fingerprint, yardstick
-from deepbench_ops.releases import cuda_requirements
+from deepbench_ops.releases import torch_requirements_without_gpu
 from deepbench_ops.releases.command_output import CommandFailed, command_output
-from deepbench_ops.releases.copied_distributions import copied, pip_arguments, this_project
+from deepbench_ops.releases.project_and_plugin_wheels import copied, pip_arguments, this_project
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import atomic_write
 
@@ -55,7 +55,7 @@ class InstallError(DeepbenchError):
 
 @dataclass(frozen=True)
 class Installation:
-    """The environment of one release: where it lies and what it holds."""
+    """The environment of one release: its place and its packages."""
 
     release: Release
     folder: Path
@@ -133,7 +133,7 @@ class Installation:
         Raises
         ------
         InstallError
-            It could not be made; what there was of it is removed.
+            It could not be made; its unfinished folder is removed.
         """
         if self.is_complete():
             return
@@ -203,13 +203,13 @@ class Installation:
     def _install_lean(self) -> list[str]:
         framework, *others = self.requirements
         self._get("--no-deps", framework)
-        kept, left_out = cuda_requirements.split(self._required())
+        kept, left_out = torch_requirements_without_gpu.split(self._required())
         self._get(*others, *kept)
         try:
             self._check()
         except InstallError:
             return self._install_all()
-        return cuda_requirements.absent(left_out, self._installed())
+        return torch_requirements_without_gpu.absent(left_out, self._installed())
 
     def _required(self) -> list[str]:
         """Return the requirements in the installed framework's metadata."""

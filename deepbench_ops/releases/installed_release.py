@@ -19,17 +19,18 @@ from pathlib import Path, PurePosixPath
 
 from packaging.version import Version
 
+from deepbench_ops import process_messages
 from deepbench_ops.backends import framework_list
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import fingerprint
-from deepbench_ops.releases.copied_distributions import PROJECT, THREADPOOLCTL, installed
 from deepbench_ops.releases.environment_install import RUNNER, YARDSTICK, Installation, InstallError
+from deepbench_ops.releases.project_and_plugin_wheels import PROJECT, THREADPOOLCTL, installed
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import atomic_write, locks
 
 FILE = "interpreters.json"
 SITE = "site"
-"""Folder, in a release's environment, of what its interpreter lacks."""
+"""Folder, in a release's environment, of the packages that its interpreter lacks."""
 
 NUMPY = "numpy"
 OLDEST = (3, 11)
@@ -58,7 +59,7 @@ class InstalledPackages:
 
 
 def probed(python: Path, framework: str) -> InstalledPackages:
-    """Return what an interpreter holds, after it has imported the framework.
+    """Return the packages of an interpreter that has imported the framework.
 
     Raises DeepbenchError where it cannot be started, is too old, or lacks the framework or numpy.
     """
@@ -70,12 +71,14 @@ def probed(python: Path, framework: str) -> InstalledPackages:
     env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     try:
         done = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
-        answer = json.loads(done.stdout.splitlines()[-1]) if not done.returncode else None
-    except (OSError, ValueError, IndexError) as wrong:
+        answer = None if done.returncode else process_messages.last_printed(done.stdout)
+    except (OSError, ValueError) as wrong:
         raise DeepbenchError(f"{python}: is no Python interpreter: {wrong}") from None
-    if answer is None:
+    if done.returncode:
         last = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
         raise DeepbenchError(f"{python}: {framework} cannot be imported: {last}")
+    if answer is None:
+        raise DeepbenchError(f"{python}: is no Python interpreter: it printed no answer")
     found = InstalledPackages(tuple(answer["python"]), answer["versions"])
     if found.python < OLDEST:
         wanted = ".".join(map(str, OLDEST))
@@ -132,7 +135,7 @@ class InstalledRelease(Installation):
         return f"{self.release.name} is measured as it is installed for {self.interpreter}"
 
     def contents(self) -> dict[str, object]:
-        """Return what the folder must hold, as its marker records it."""
+        """Return the required contents of the folder, as its marker records them."""
         return {
             "release": self.release.requirement,
             "interpreter": str(self.interpreter),
@@ -148,14 +151,14 @@ class InstalledRelease(Installation):
         return whole and self._marker() == self.contents() and all(one.exists() for one in links)
 
     def _is_sound(self, marker: dict[str, object]) -> bool:
-        """Return False: what is not complete is made from the start, which takes no time."""
+        """Return False: an incomplete folder is made from the start, which takes no time."""
         return False
 
     def _create(self) -> None:
         (self.path / SITE).mkdir(parents=True)
 
     def _install(self) -> list[str]:
-        """Link what the interpreter lacks. Nothing is left out of what the framework asks for.
+        """Link the packages that the interpreter lacks, all that the framework asks for.
 
         Raises InstallError where the interpreter no longer holds the release.
         """
@@ -195,7 +198,7 @@ def _distribution(name: str) -> metadata.Distribution:
 
 
 def _link(distribution: metadata.Distribution, site: Path) -> None:
-    """Link the modules of a distribution, and what describes it, into a folder.
+    """Link the modules of a distribution, and its metadata, into a folder.
 
     Every version of Python can import them: they are written in Python alone, or load their
     library by themselves.

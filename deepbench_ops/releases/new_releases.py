@@ -12,7 +12,7 @@ from packaging.version import Version
 
 from deepbench_ops import __version__
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases import companion_packages, release_table
+from deepbench_ops.releases import companion_pins, release_table
 from deepbench_ops.releases.package_index import Index
 from deepbench_ops.releases.release_table import Release
 
@@ -43,7 +43,7 @@ def frameworks(known: Iterable[Release]) -> list[str]:
     """Return the frameworks of a table that updates are looked for."""
     return [
         name
-        for name in companion_packages.frameworks_with_rules()
+        for name in companion_pins.frameworks_with_rules()
         if any(each.framework == name for each in known)
     ]
 
@@ -56,7 +56,7 @@ def final(
     older: whether to return those that are missing in between, and before, as well.
     Raises DeepbenchError where the index cannot be asked.
     """
-    oldest = Version(companion_packages.rule_of(framework).oldest)
+    oldest = Version(companion_pins.rule_of(framework).oldest)
     have = _versions(framework, known)
     listed = {Version(each.version): each.date for each in _own(framework)}
     dates = index.releases(framework) | listed
@@ -75,7 +75,7 @@ def nightly(framework: str, known: Iterable[Release], index: Index) -> list[Upda
     None is returned where the project publishes no build under its own name. Raises DeepbenchError
     where its index cannot be asked.
     """
-    url = companion_packages.rule_of(framework).nightly
+    url = companion_pins.rule_of(framework).nightly
     builds = index.nightlies(framework, url) if url else {}
     version = max(builds, default=None)
     if version is None or any(version <= each for each in _versions(framework, known)):
@@ -88,12 +88,12 @@ def row(update: Update, index: Index) -> Release:
     for release in _own(update.framework):
         if release.name == update.name:
             return release
-    same = companion_packages.rule_of(update.framework).same
+    same = companion_pins.rule_of(update.framework).same
     pinned = None
     if update.url and same:
         builds = index.nightlies(same, update.url)
         pinned = max((each for each in builds if each <= update.version), default=None)
-    made = companion_packages.row(update.framework, update.version, update.date, index, pinned)
+    made = companion_pins.row(update.framework, update.version, update.date, index, pinned)
     if made is None:
         raise DeepbenchError(f"{update.name} is not added: no companion of it installs here")
     if not update.url:

@@ -131,7 +131,7 @@ def fetch(project: str, url: str = "") -> list[Upload]:
 
 
 def _uploads(project: str, url: str, settings: PipSettings) -> list[Upload] | None:
-    """Return what one index lists of a project, None where it has no such project."""
+    """Return the files of a project on one index, None where it has no such project."""
     folder = _folder(url)
     if folder is not None:
         page = folder / canonicalize_name(project) / "index.html"

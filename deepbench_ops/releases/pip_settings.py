@@ -49,7 +49,10 @@ def read() -> PipSettings:
 
 
 def settings(options: Mapping[str, str]) -> PipSettings:
-    """Return the settings in options by name, such as ``global.index-url``."""
+    """Return the settings in options by name, such as ``global.index-url``.
+
+    Raises DeepbenchError for a timeout that is no number.
+    """
 
     def value(*names: str) -> str:
         keys = (f"{section}.{name}" for section in SECTIONS for name in names)

@@ -1,4 +1,4 @@
-"""The release table: which framework releases exist, when they appeared, what they run with.
+"""The release table: releases of frameworks, with their dates and companions.
 
 A release's hash is made from its own requirement and nothing else. Rows can therefore be added,
 moved or corrected without touching anything that was measured under another row.
@@ -16,7 +16,7 @@ import io
 import re
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -25,7 +25,7 @@ from packaging.version import InvalidVersion, Version
 
 from deepbench_ops import damaged_input
 from deepbench_ops.backends import NAMES, framework_list
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import PLUGIN_FAULTS, DeepbenchError, one_line
 from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.storage import atomic_write, bounded_read, locks
 from deepbench_ops.storage.csv_text import csv_text
@@ -170,9 +170,9 @@ def of_plugins() -> tuple[tuple[Release, ...], tuple[str, ...]]:
             continue
         try:
             found += _of_framework(framework.name, path)
-        except Exception as fault:  # another distribution's file may hold anything
+        except PLUGIN_FAULTS as fault:
             where = f"{framework.distribution}: the releases of {framework.name}"
-            faults.append(f"{where} cannot be used: {' '.join(str(fault).split())}")
+            faults.append(f"{where} cannot be used: {one_line(fault)}")
     return tuple(found), tuple(faults)
 
 
@@ -195,14 +195,24 @@ def load(path: Path = TABLE) -> tuple[Release, ...]:
         file, the line, the value and the mend.
     """
     try:
-        text = bounded_read.read_bytes(path, bounded_read.SMALL).decode("utf-8")
-        rows = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-        _check_header(path, rows.fieldnames)
-        releases = _read(path, rows)
+        content = bounded_read.read_bytes(path, bounded_read.SMALL)
     except OSError as error:
         raise DeepbenchError(
             f"{path}: {error.strerror}: set `repo` in asv.conf.json to the release table"
         ) from None
+    return _parsed(path, content)
+
+
+@lru_cache(maxsize=4)
+def _parsed(path: Path, content: bytes) -> tuple[Release, ...]:
+    """Return the timeline that the content of a table gives; asv asks for it several times a run.
+
+    Raises DeepbenchError as `load` does.
+    """
+    try:
+        rows = csv.DictReader(io.StringIO(content.decode("utf-8"), newline=""), strict=True)
+        _check_header(path, rows.fieldnames)
+        releases = _read(path, rows)
     except (UnicodeDecodeError, csv.Error) as error:
         raise DeepbenchError(f"{path} is not a CSV file in UTF-8 ({error})") from None
     if not releases:

@@ -1,1 +1,4 @@
-"""Statistics of seconds; `sample_interval` and `student_distribution` without numpy and scipy."""
+"""Statistics of seconds.
+
+`confidence`, `median_interval` and `student_distribution` work without numpy and scipy.
+"""

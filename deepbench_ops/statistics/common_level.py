@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deepbench_ops.statistics.robust_interval import FEWEST, locate
+from deepbench_ops.statistics.ruined_rounds import FEWEST, locate
 
 FEWEST_SHARE = 0.5
 """Share of the kernels that a round must have, to count: kernels that are known well enough are

@@ -1,15 +1,15 @@
 """Write a file whole or not at all.
 
-The content goes into a new file with a random name in the target's folder, which takes the target's
-place when it is complete and on the disk. A full disk, an error or Ctrl-C leaves the old file, and
-nothing next to it; only a killed process leaves the unfinished one, whose name ends in `SUFFIX`.
+The content goes into a new file in the target's folder, which takes the target's place when it is
+complete and on the disk. A full disk, an error or Ctrl-C leaves the old file, and nothing next to
+it; only a killed process leaves the unfinished one, whose name ends in `SUFFIX`.
 """
 
 import os
 import stat
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 
 Ready = Callable[[Path], Path]
@@ -17,6 +17,9 @@ Ready = Callable[[Path], Path]
 
 SUFFIX = ".unfinished"
 """End of the names of unfinished files. They begin with a dot."""
+
+_made = count()
+"""Numbers of the unfinished files of this process."""
 
 
 def write_text(path: Path, text: str, durable: bool = True) -> None:
@@ -50,12 +53,13 @@ def replacing(path: Path, durable: bool = True) -> Iterator[Path]:
 
     Raises OSError that names `path`, not the unfinished file.
     """
-    if path.name.endswith(SUFFIX) or _special(path):
+    mode = _mode(path)
+    special = mode is not None and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    if special or path.name.endswith(SUFFIX):
         yield path
         return
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = _new_file(path)
+        unfinished = _new_file(path, mode)
         try:
             yield unfinished
             if durable:
@@ -91,30 +95,38 @@ def sweep(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _special(path: Path) -> bool:
+def _mode(path: Path) -> int | None:
+    """Return the mode of a file, None where there is none."""
     try:
-        mode = path.stat().st_mode
+        return path.stat().st_mode
     except OSError:
-        return False
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+        return None
 
 
-def _new_file(path: Path) -> Path:
-    """Make an empty file next to `path`, which no one could have made before (O_EXCL)."""
-    prefix = f".{path.name[:100]}."
-    handle, name = tempfile.mkstemp(prefix=prefix, suffix=SUFFIX, dir=path.parent)
+def _new_file(path: Path, mode: int | None) -> Path:
+    """Make an empty file next to `path`, and its folder where it is missing.
+
+    mode: that of the file to replace, whose permissions it gets; by the umask where it is None.
+    """
+    try:
+        unfinished, handle = _opened(path)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished, handle = _opened(path)
     with os.fdopen(handle):
-        os.fchmod(handle, _mode(path))
-    return Path(name)
+        if mode is not None:
+            os.fchmod(handle, stat.S_IMODE(mode))
+    return unfinished
 
 
-def _mode(path: Path) -> int:
-    """Return the permissions of the file that is replaced, of a new file by the umask."""
-    with suppress(OSError):
-        return stat.S_IMODE(path.stat().st_mode)
-    umask = os.umask(0)
-    os.umask(umask)
-    return 0o666 & ~umask
+def _opened(path: Path) -> tuple[Path, int]:
+    """Return a file next to `path` that no one else has made (O_EXCL), and a handle to it."""
+    while True:
+        name = f".{path.name[:100]}.{os.getpid()}-{next(_made)}{SUFFIX}"
+        # One that exists was left by a killed process, or is that of another machine.
+        with suppress(FileExistsError):
+            unfinished = path.parent / name
+            return unfinished, os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
 
 
 def _flush(path: Path) -> None:

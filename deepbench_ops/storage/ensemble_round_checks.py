@@ -5,21 +5,19 @@ from collections.abc import Callable
 from typing import Any
 
 from deepbench_ops.storage import facts_digest
-from deepbench_ops.storage.stored_time_checks import is_number, is_time
+from deepbench_ops.storage.json_lines import DamagedLine
+from deepbench_ops.storage.stored_time_checks import MOST_CALLS, is_number, is_time
 
 KERNEL = ("family", "problem", "precision", "operation")
 """Fields that name the kernel."""
 
-RELEASE = re.compile(r"\w[\w.+!-]*")
+RELEASE_NAME = re.compile(r"\w[\w.+!-]*")
 """Characters of the name of a release."""
-
-MOST_CALLS = 10**9
-"""Largest number of calls of a slice."""
 
 NEEDED = (*KERNEL, "round", "version", "started_at", "ended_at", "anchor", "seconds", "reasons")
 
 
-class NoRound(ValueError):
+class NoRound(DamagedLine):
     """A field of a line cannot be right; the text says which."""
 
 
@@ -47,22 +45,8 @@ def check(entry: Any) -> None:
         raise NoRound(f"releases have {min(lengths)} to {max(lengths)} sweeps")
 
 
-def check_facts(entry: dict[str, Any]) -> dict[str, str]:
-    """Return the facts of a line of conditions. Raises NoRound for others than it names."""
-    facts: dict[str, str] = entry["facts"]
-    if not _texts(facts):
-        raise NoRound("its facts are no texts")
-    if not facts_digest.is_of(entry["fingerprint"], facts):
-        raise NoRound("its facts are others than its fingerprint says")
-    return facts
-
-
 def _text(found: Any) -> bool:
     return isinstance(found, str)
-
-
-def _texts(found: Any) -> bool:
-    return isinstance(found, dict) and all(isinstance(text, str) for text in found.values())
 
 
 def _instant(found: Any) -> bool:
@@ -109,12 +93,14 @@ def _pairs(found: Any) -> bool:
 
 FIELDS: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys((*KERNEL, "round", "version", "state"), _text),
-    "anchor": lambda found: _text(found) and bool(RELEASE.fullmatch(found)),
+    "anchor": lambda found: _text(found) and bool(RELEASE_NAME.fullmatch(found)),
     **dict.fromkeys(("started_at", "ended_at"), _instant),
-    **dict.fromkeys(("reasons", "fingerprints", "implementations", "notes", "conditions"), _texts),
+    **dict.fromkeys(
+        ("reasons", "fingerprints", "implementations", "notes", "conditions"), facts_digest.is_texts
+    ),
     "seconds": lambda found: (
         isinstance(found, dict)
-        and all(map(RELEASE.fullmatch, found))
+        and all(map(RELEASE_NAME.fullmatch, found))
         and all(map(_column, found.values()))
     ),
     "calls": _counts,

@@ -14,10 +14,17 @@ from typing import Any
 
 import orjson
 
-from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import atomic_write, bounded_read, compression, json_lines, locks
+from deepbench_ops.storage import (
+    atomic_write,
+    bounded_read,
+    compression,
+    facts_digest,
+    json_lines,
+    locks,
+)
 from deepbench_ops.storage.atomic_write import Ready
-from deepbench_ops.storage.ensemble_round_checks import KERNEL, NoRound, check, check_facts
+from deepbench_ops.storage.ensemble_round_checks import KERNEL, NoRound, check
+from deepbench_ops.storage.file_state import FileState, state
 
 FOLDER, SUFFIX = "ensembles", ".jsonl.gz"
 SEVERAL = "frameworks"
@@ -30,6 +37,10 @@ KernelFields = tuple[str, str, str, str]
 
 RoundIdentity = tuple[KernelFields, str]
 """The identity of a line: its kernel and the id of its round."""
+
+
+_whole: dict[Path, FileState] = {}
+"""The state of each file that was read to its end."""
 
 
 @dataclass(frozen=True)
@@ -62,28 +73,36 @@ def load(path: Path) -> RoundsFile:
     """
     if not path.exists():
         return RoundsFile({}, [])
-    return parse(compression.unpack(path, bounded_read.RECORDS), str(path))
+    before = state(path)
+    found = parse(compression.unpack(path, bounded_read.RECORDS), str(path))
+    _whole[path.resolve()] = before
+    return found
+
+
+def demand_whole(path: Path) -> None:
+    """Raise the error of `load` for a damaged file, without reading again a file that this process
+    has read."""
+    if _whole.get(path.resolve()) != state(path):
+        load(path)
 
 
 def parse(content: bytes, where: str) -> RoundsFile:
-    """Return the content of a file's text; `where` names the file in errors."""
+    """Return the content of a file's text; `where` names the file in errors.
+
+    Raises DeepbenchError, naming the line, for one that is no round.
+    """
     facts: FactsByDigest = {}
     found: dict[RoundIdentity, Entry] = {}
-    for number, line in enumerate(content.splitlines(), 1):
-        try:
-            entry = orjson.loads(line)
-            if isinstance(entry, dict) and "facts" in entry:
-                facts[entry["fingerprint"]] = check_facts(entry)
-            else:
-                check(entry)
-                if found.setdefault(identity(entry), entry) is not entry:
-                    raise NoRound("it is there already")
-        except (ValueError, KeyError, TypeError) as wrong:
-            reason = wrong if isinstance(wrong, NoRound) else "torn"
-            raise DeepbenchError(
-                f"{where}: line {number} is not a round of an ensemble ({reason}); restore the file"
-                " or remove the line"
-            ) from None
+
+    def take(entry: Any, line: bytes) -> None:
+        if isinstance(entry, dict) and "facts" in entry:
+            facts[entry["fingerprint"]] = facts_digest.checked(entry)
+            return
+        check(entry)
+        if found.setdefault(identity(entry), entry) is not entry:
+            raise NoRound("it is there already")
+
+    json_lines.take_each(content, where, "a round of an ensemble", take, orjson.loads)
     return RoundsFile(facts, list(found.values()))
 
 

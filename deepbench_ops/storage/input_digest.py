@@ -1,4 +1,4 @@
-"""Digest of what values computed from a machine's results depend on: its files, and the code."""
+"""Digest of the inputs of values computed from a machine's results: its files, and the code."""
 
 import hashlib
 import sys

@@ -29,9 +29,12 @@ def read(path: Path, made_of: str = "") -> Any | None:
 
 
 def write(path: Path, value: Any, made_of: str = "") -> None:
-    """Store a value of JSON's types, NaN as None. Raises OSError."""
+    """Store a value of JSON's types, NaN as None. Raises OSError.
+
+    It does not wait for the disk: a file that a power failure has torn counts as absent.
+    """
     content = orjson.dumps(value)
-    atomic_write.write_bytes(path, _digest(content, made_of) + b"\n" + content)
+    atomic_write.write_bytes(path, _digest(content, made_of) + b"\n" + content, durable=False)
 
 
 def _digest(content: bytes, made_of: str) -> bytes:

@@ -7,14 +7,22 @@ leaves half a line at most, which costs no other line.
 import json
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import bounded_read
 
 CHECKSUM = "crc32"
 """The key of the checksum of an object that was appended."""
+
+Loads = Callable[[Any], Any]
+"""A parser of JSON that raises ValueError: json's, or orjson's where many lines are read."""
+
+
+class DamagedLine(ValueError):
+    """A line that is JSON and cannot be right; the text says why."""
 
 
 def as_text(entries: Iterable[Mapping[str, Any]], allow_nan: bool = False) -> str:
@@ -29,8 +37,12 @@ def as_text(entries: Iterable[Mapping[str, Any]], allow_nan: bool = False) -> st
 def append(path: Path, entries: Iterable[Mapping[str, Any]]) -> None:
     """Append objects to a file, which is made with its folder where it is missing.
 
-    Raises OSError naming the file, as on a full disk; it is as it was before then.
+    Raises OSError naming the file, as on a full disk, and ValueError for an object that has the key
+    CHECKSUM itself; the file is as it was before then.
     """
+    entries = list(entries)
+    if any(CHECKSUM in each for each in entries):
+        raise ValueError(f"an object to append has the key {CHECKSUM}, which holds its checksum")
     text = as_text(({**each, CHECKSUM: _checksum(each)} for each in entries), allow_nan=True)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab+", buffering=0) as file:
@@ -57,15 +69,53 @@ def read(path: Path) -> Iterator[dict[str, Any]]:
         lines = bounded_read.read_bytes(path, bounded_read.RECORDS).splitlines()
     except FileNotFoundError:
         return
+    for entry in objects(lines):
+        checksum = entry.pop(CHECKSUM, None)  # None: written as a whole, or by version 0.1.0
+        if checksum in (None, _checksum(entry)):
+            yield entry
+
+
+def objects(lines: Iterable[bytes], loads: Loads = json.loads) -> Iterator[dict[str, Any]]:
+    """Yield the objects of lines in order; lines that are no whole object are left out."""
     for line in lines:
         try:
-            entry = json.loads(line)
+            entry = loads(line)
         except (ValueError, RecursionError):
             continue
         if isinstance(entry, dict):
-            checksum = entry.pop(CHECKSUM, None)  # None: written as a whole, or by version 0.1.0
-            if checksum in (None, _checksum(entry)):
-                yield entry
+            yield entry
+
+
+def parsed(text: str) -> list[dict[str, Any]]:
+    """Return the objects of a text that was written as a whole. Raises ValueError."""
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def take_each(
+    text: str | bytes,
+    where: str,
+    kind: str,
+    take: Callable[[Any, Any], None],
+    loads: Loads = json.loads,
+    wanted: Callable[[Any], bool] = lambda line: True,
+) -> None:
+    """Call `take` with the entry and the text of each line.
+
+    Raises DeepbenchError naming file and line where a line is no JSON, or `take` raises DamagedLine
+    or finds that the entry lacks something. where: the file. kind: of the lines, with its article.
+    wanted: whether a line is read at all.
+    """
+    for number, line in enumerate(text.splitlines(), 1):
+        if not wanted(line):
+            continue
+        try:
+            take(loads(line), line)
+        except (ValueError, KeyError, TypeError, RecursionError) as wrong:
+            reason = wrong if isinstance(wrong, DamagedLine) else "torn"
+            raise DeepbenchError(
+                f"{where}: line {number} is not {kind} ({reason}); restore the file or remove the"
+                " line"
+            ) from None
 
 
 def _ends_a_line(file: int, size: int) -> bool:

@@ -2,7 +2,7 @@
 
 ``results/<machine>/<commit>-<env>.measurements.jsonl.gz`` holds one JSON object a line: conditions
 as ``{"fingerprint": digest, "facts": {...}}``, measurements that name their fingerprint, and
-``{"benchmark": ..., "params": [...], "skipped": reason}`` for what could not be measured. It is
+``{"benchmark": ..., "params": [...], "skipped": reason}`` for skipped kernels. It is
 not called ``.json`` because asv takes every such file for a result.
 
 Earlier versions wrote the same text uncompressed. Such a file is read, and stays uncompressed when
@@ -11,6 +11,7 @@ records are added; `compress` replaces it.
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from deepbench_ops.storage import (
     record_checks,
 )
 from deepbench_ops.storage.atomic_write import Ready
+from deepbench_ops.storage.file_state import FileState, state
 from deepbench_ops.storage.result_key import ResultKey
 
 PLAIN = ".measurements.jsonl"
@@ -40,9 +42,8 @@ RecordIdentity = tuple[str, tuple[str, ...], float]
 _filed: set[tuple[Path, RecordIdentity]] = set()
 """Records that this process has filed, and where: those of its later rounds join them."""
 
-_whole: dict[Path, tuple[int, int]] = {}
-"""Files that were read to their end, with the marks of a file that change when it is written
-again."""
+_whole: dict[Path, tuple[FileState, dict[str, dict[str, str]]]] = {}
+"""The state of each file that was read to its end, and its fingerprints by digest."""
 
 
 def file_of(result: Path) -> Path:
@@ -96,57 +97,43 @@ def load(path: Path) -> tuple[dict[str, dict[str, str]], list[Record]]:
 
     Raises DeepbenchError naming file and line for text that is not such a record.
     """
-    state = _state(path)
+    before = state(path)
     facts: dict[str, dict[str, str]] = {}
     found: list[Record] = []
     lines: set[bytes] = set()
-    for number, line in enumerate(content(path).splitlines(), 1):
-        try:
-            entry = orjson.loads(line)
-            if "facts" in entry:
-                facts[entry["fingerprint"]] = _checked_facts(entry)
-            else:
-                record_checks.check(entry)
-                if line in lines and "skipped" not in entry:
-                    raise record_checks.NoRecord("it is there already")
-                lines.add(line)
-                found.append(entry)
-        except (ValueError, KeyError, TypeError) as wrong:
-            reason = wrong if isinstance(wrong, record_checks.NoRecord) else "torn"
-            raise DeepbenchError(
-                f"{path}: line {number} is not a measurement ({reason}); restore the file or remove"
-                " the line"
-            ) from None
+
+    def take(entry: Any, line: bytes) -> None:
+        if "facts" in entry:
+            facts[entry["fingerprint"]] = facts_digest.checked(entry)
+            return
+        record_checks.check(entry)
+        if line in lines and "skipped" not in entry:
+            raise record_checks.NoRecord("it is there already")
+        lines.add(line)
+        found.append(entry)
+
+    json_lines.take_each(content(path), str(path), "a measurement", take, orjson.loads)
     named = {entry.get("fingerprint", "") for entry in found}
     if lost := sorted(filter(facts_digest.DIGEST.fullmatch, named - facts.keys())):
         raise DeepbenchError(
             f"{path}: no line has the conditions {lost[0]} that a measurement names; restore the"
             " file or remove the measurement"
         )
-    _whole[path.resolve()] = state
+    _whole[path.resolve()] = before, dict(facts)
     return facts, found
-
-
-def _checked_facts(entry: Mapping[str, Any]) -> dict[str, str]:
-    """Return the facts of a line of conditions. Raises NoRecord for others than it names."""
-    facts = entry["facts"]
-    if not (isinstance(facts, dict) and all(isinstance(text, str) for text in facts.values())):
-        raise record_checks.NoRecord("its facts are no texts")
-    if not facts_digest.is_of(entry["fingerprint"], facts):
-        raise record_checks.NoRecord("its facts are others than its fingerprint says")
-    return facts
 
 
 def demand_whole(path: Path) -> None:
     """Raise the error of `load` for a broken file, without reading again a file that this process
     has read."""
-    if _whole.get(path.resolve()) != _state(path):
+    if _known_facts(path) is None:
         load(path)
 
 
-def _state(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns
+def _known_facts(path: Path) -> dict[str, dict[str, str]] | None:
+    """Return the fingerprints of a file that this process has read; None where it has not."""
+    before, facts = _whole.get(path.resolve(), (None, None))
+    return facts if before == state(path) else None
 
 
 def facts(path: Path) -> dict[str, dict[str, str]]:
@@ -154,14 +141,22 @@ def facts(path: Path) -> dict[str, dict[str, str]]:
 
     Raises DeepbenchError naming the file for a damaged one.
     """
-    try:
-        lines = content(path).splitlines()
-        found = [orjson.loads(line) for line in lines if line.startswith(b'{"fingerprint"')]
-        return {entry["fingerprint"]: _checked_facts(entry) for entry in found}
-    except (ValueError, KeyError, TypeError):
-        raise DeepbenchError(
-            f"{path}: a line of conditions is damaged; restore the file or remove the line"
-        ) from None
+    if (known := _known_facts(path)) is not None:
+        return dict(known)
+    found: dict[str, dict[str, str]] = {}
+
+    def take(entry: Any, line: bytes) -> None:
+        found[entry["fingerprint"]] = facts_digest.checked(entry)
+
+    json_lines.take_each(
+        content(path),
+        str(path),
+        "a line of conditions",
+        take,
+        orjson.loads,
+        lambda line: line.startswith(b'{"fingerprint"'),
+    )
+    return found
 
 
 def conditions(path: Path) -> dict[str, str]:
@@ -171,10 +166,10 @@ def conditions(path: Path) -> dict[str, str]:
     is nothing else.
     """
     found = list(facts(path).values())
-    return agreed([each for each in found if "ranks" not in each] or found)
+    return shared_facts([each for each in found if "ranks" not in each] or found)
 
 
-def agreed(several: Sequence[Mapping[str, str]]) -> dict[str, str]:
+def shared_facts(several: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """Return the facts that are the same in several fingerprints."""
     first = several[0] if several else {}
     return {name: text for name, text in first.items() if all(o.get(name) == text for o in several)}
@@ -191,8 +186,8 @@ def level(entry: Record) -> float:
     if not entry["yardstick"] or not entry.get("nominal"):
         return statistics.median(entry["seconds"])
     nominal = float(entry["nominal"])
-    pairs = zip(entry["seconds"], entry["yardstick"], strict=False)
-    return statistics.median(on_quiet_machine(raw, reading, nominal) for raw, reading in pairs)
+    calibrated = map(on_quiet_machine, entry["seconds"], entry["yardstick"], repeat(nominal))
+    return statistics.median(calibrated)
 
 
 def levels(entry: Record) -> tuple[float, ...]:
@@ -209,8 +204,9 @@ def add(
     """File new records.
 
     Those of a kernel that was measured again replace its records of earlier runs, unless asv itself
-    is appending samples to the earlier ones. A skip or a quick look replaces only its like. A
-    record that the file holds already stays there once.
+    is appending samples to the earlier ones. A record of an ensemble holds all of its rounds, so it
+    always replaces. A skip or a quick look replaces only its like. A record that the file holds
+    already stays there once.
     ready: as `atomic_write.together` gives it, where other files are to be replaced with this one.
     """
     facts, kept = load(path) if path.exists() else ({}, [])
@@ -220,10 +216,13 @@ def add(
         return
     renewed = {_key(entry) for entry in records}
     coming = {_identity(entry) for entry in records}
+    complete = {_key(entry) for entry in records if "ensemble" in entry}
 
     def stays(entry: Record) -> bool:
         if _key(entry) not in renewed:
             return True
+        if _key(entry) in complete:
+            return False
         joins = appending or (path, _identity(entry)) in _filed
         return joins and not is_less(entry) and _identity(entry) not in coming
 

@@ -3,13 +3,11 @@
 results/MACHINE/model_runs.jsonl holds one JSON object a line.
 """
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from deepbench_ops.conditions import LAYOUT
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.run_conditions import LAYOUT
 from deepbench_ops.storage import atomic_write, bounded_read, json_lines, locks, stored_time_checks
 
 FILE = "model_runs.jsonl"
@@ -58,18 +56,13 @@ def load(machine: Path) -> list[ModelRun]:
     path = machine / FILE
     runs: dict[tuple[Any, ...], ModelRun] = {}
     text = bounded_read.read_text(path, bounded_read.RESULT) if path.exists() else ""
-    for number, line in enumerate(text.splitlines(), 1):
-        try:
-            run = json.loads(line)
-            wrong = _wrong(run)
-        except (ValueError, KeyError, TypeError, RecursionError):
-            wrong = "torn"
-        if wrong:
-            raise DeepbenchError(
-                f"{path}: line {number} is not a run of a model ({wrong}); restore the file or"
-                " remove the line"
-            )
+
+    def take(run: ModelRun, line: str) -> None:
+        if wrong := _wrong(run):
+            raise json_lines.DamagedLine(wrong)
         runs[_key(run)] = run
+
+    json_lines.take_each(text, str(path), "a run of a model", take)
     return list(runs.values())
 
 

@@ -1,12 +1,14 @@
 """Check of the fields of a record of a measurement."""
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
-from deepbench_ops.storage.stored_time_checks import LONGEST, SHORTEST, is_number
+from deepbench_ops.storage.json_lines import DamagedLine
+from deepbench_ops.storage.stored_time_checks import LONGEST, MOST_CALLS, SHORTEST, is_number
 
 
-class NoRecord(ValueError):
+class NoRecord(DamagedLine):
     """A field of a record cannot be right; the text says which."""
 
 
@@ -14,20 +16,28 @@ def check(record: Any) -> None:
     """Raise NoRecord for an entry that is no record of a measurement or of a skip."""
     if not isinstance(record, dict):
         raise NoRecord(f"it is {str(record)[:40]!r}")
-    odd = next((name for name in record if not name.isidentifier()), "")
-    if odd:
-        raise NoRecord(f"it has a field {odd[:40]!r}")
-    for name in ("benchmark", "params", *(() if "skipped" in record else MEASURED)):
-        if name not in record:
-            raise NoRecord(f"it lacks {name}")
-    for name, right in FIELDS.items():
-        if name in record and not right(record[name]):
+    for name, right in _checks(tuple(record)):
+        if not right(record[name]):
             raise NoRecord(f"its {name} is {str(record[name])[:40]}")
     readings = record.get("yardstick")
     if readings and len(readings) != len(record["seconds"]):
         raise NoRecord(f"{len(record['seconds'])} seconds and {len(readings)} readings")
     if "seconds" in record:
         _refuse_longer_than_spent(record)
+
+
+@lru_cache(maxsize=100)
+def _checks(names: tuple[str, ...]) -> list[tuple[str, Callable[[Any], bool]]]:
+    """Return the checks of a record's fields, given their names, which many records share.
+
+    Raises NoRecord for the name of no field, and where a field is missing.
+    """
+    if odd := next((name for name in names if not name.isidentifier()), ""):
+        raise NoRecord(f"it has a field {odd[:40]!r}")
+    for name in ("benchmark", "params", *(() if "skipped" in names else MEASURED_FIELDS)):
+        if name not in names:
+            raise NoRecord(f"it lacks {name}")
+    return [(name, FIELDS[name]) for name in names if name in FIELDS]
 
 
 def _refuse_longer_than_spent(record: Mapping[str, Any]) -> None:
@@ -41,14 +51,13 @@ def _refuse_longer_than_spent(record: Mapping[str, Any]) -> None:
         )
 
 
-MEASURED = ("seconds", "yardstick")
+MEASURED_FIELDS = ("seconds", "yardstick")
 
 LARGEST_SPENT_RATIO = 1.01
-"""How much longer raw seconds may seem than what the process spent in the kernel, warm-up and all:
-both are rounded to four digits. In results/ they are 0.05 % longer at most."""
+"""Largest ratio of the sum of raw seconds to the time of the process in the kernel with warm-up.
 
-MOST_CALLS = 10**9
-"""Largest number of calls of a sample: more would take over a second at 1 ns each."""
+Both are rounded to four digits. In results/ the sum is 0.05 % longer at most.
+"""
 
 LONGEST_SPENT = 1000 * LONGEST
 """Largest number of seconds that a process may have spent."""
@@ -80,11 +89,11 @@ def _named(params: list[Any]) -> bool:
 
 
 def _figures(found: Any) -> bool:
-    return isinstance(found, Mapping) and all(map(is_number, found.values()))
+    return isinstance(found, dict) and all(map(is_number, found.values()))
 
 
 def _columns(found: Any) -> bool:
-    return isinstance(found, Mapping) and all(
+    return isinstance(found, dict) and all(
         isinstance(values, list) and all(map(is_number, values)) for values in found.values()
     )
 
@@ -100,7 +109,7 @@ def _spent(found: Any) -> bool:
 def _ensemble(found: Any) -> bool:
     """Whether a value says from which rounds of an ensemble a record comes."""
     return (
-        isinstance(found, Mapping)
+        isinstance(found, dict)
         and all(_text(found.get(name)) for name in ("file", "anchor"))
         and _seconds([found.get("seconds")])
         and all(is_number(found.get(name)) for name in ("ratio", "low", "high"))
@@ -124,7 +133,7 @@ FIELDS: dict[str, Callable[[Any], bool]] = {
     "number": lambda found: type(found) is int and 1 <= found <= MOST_CALLS,
     "ensemble": _ensemble,
     "device_readings": _columns,
-    "notes": lambda found: isinstance(found, Mapping),
+    "notes": lambda found: isinstance(found, dict),
     "readings": _figures,
     "spent": _spent,
 }

@@ -7,6 +7,9 @@ from typing import Any
 SHORTEST, LONGEST = 1e-9, 86400.0
 """Seconds of one call."""
 
+MOST_CALLS = 10**9
+"""Largest number of calls of a sample or slice: more would take over a second at 1 ns each."""
+
 WIDEST = 1e6 * LONGEST
 """Largest bound of an interval that is used: asv's search for steps does not end if the weights of
 one series are hundreds of orders of magnitude apart."""
@@ -64,9 +67,9 @@ def _all_times(several: list[Any]) -> bool:
 def _no_statistics(value: Any, stats: object) -> str:
     if not isinstance(stats, Mapping):
         return f"its statistics are {_shown(stats)}"
-    for name, figure in stats.items():
-        if figure is not None and not _is_figure(figure):
-            return f"its {name} is {_shown(figure)}"
+    if not all(map(_is_figure_or_none, stats.values())):
+        odd = next(name for name, figure in stats.items() if not _is_figure_or_none(figure))
+        return f"its {odd} is {_shown(stats[odd])}"
     low, high = stats.get("ci_99_a"), stats.get("ci_99_b")
     if low is None or high is None:
         return ""
@@ -75,8 +78,8 @@ def _no_statistics(value: Any, stats: object) -> str:
     return ""
 
 
-def _is_figure(figure: object) -> bool:
-    return figure in (math.inf, -math.inf) or is_number(figure)
+def _is_figure_or_none(figure: object) -> bool:
+    return figure is None or is_number(figure) or figure in (math.inf, -math.inf)
 
 
 def unbounded(stats: Mapping[str, Any]) -> bool:

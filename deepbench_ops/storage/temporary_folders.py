@@ -16,7 +16,7 @@ UNLOCKED_SECONDS = 3600.0
 
 @contextmanager
 def folder(parent: Path, prefix: str) -> Iterator[Path]:
-    """Yield a new folder in `parent`, removed at the end, and remove what others have left there.
+    """Yield a new folder in `parent`, removed at the end, and remove folders that others left.
 
     A folder is in use while a process holds the lock file in it.
     """

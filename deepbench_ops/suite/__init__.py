@@ -4,6 +4,6 @@ Importing it settles the threads and imports the framework under test, once, in 
 forks a process per problem.
 """
 
-from deepbench_ops.measure import kernel_run
+from deepbench_ops.measure import kernel_measurement
 
-kernel_run.preload()
+kernel_measurement.preload()

@@ -16,7 +16,7 @@ class Training:
     )
     rounds = 2
     timeout = 1800
-    version = "1"  # raised by hand when what is measured changes
+    version = "1"  # raised by hand when the measured work changes
 
     prepared = None
 

@@ -8,7 +8,7 @@ ranks around each benchmark.
 from importlib.util import find_spec
 
 from deepbench_ops.distributed import prepared_ranks
-from deepbench_ops.measure.kernel_run import prepare
+from deepbench_ops.measure.kernel_measurement import prepare
 from deepbench_ops.problems.family_list import OWN_PACKAGE, found
 from deepbench_ops.problems.problem import computed
 from deepbench_ops.problems.problem_lists import measured

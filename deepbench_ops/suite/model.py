@@ -1,9 +1,9 @@
-"""Whole models of the published tables and of today: training, and inference on some threads.
+"""Whole models of the published tables, and modern ones: training, and inference on some threads.
 
 Their operations, each measured alone, are passes of their own.
 """
 
-from deepbench_ops.measure.kernel_run import prepare
+from deepbench_ops.measure.kernel_measurement import prepare
 from deepbench_ops.problems.precision import PRECISIONS
 from deepbench_ops.problems.problem_lists import measured
 
@@ -12,7 +12,7 @@ class _Model:
     param_names = ("problem", "precision")
     rounds = 2
     timeout = 1800
-    version = "1"  # raised by hand when what is measured changes
+    version = "1"  # raised by hand when the measured work changes
 
 
 def _params(listed, operation=None):
@@ -58,7 +58,7 @@ class InferenceServer(_Model):
 
 
 class Modern(_Model):
-    """Networks of today at sizes that two processor cores can run."""
+    """Modern networks at sizes that two processor cores can run."""
 
     @_timed("modern", "forward")
     def kernel_forward(self, problem, precision):
@@ -78,7 +78,7 @@ class Modern(_Model):
 
 
 class ModernFull(_Model):
-    """Networks of today in larger batches."""
+    """Modern networks in larger batches."""
 
     @_timed("modern_full", "forward")
     def kernel_forward(self, problem, precision):

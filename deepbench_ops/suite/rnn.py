@@ -6,7 +6,7 @@ vendor's whole layer, input products included: another operation with other FLOP
 """
 
 from deepbench_ops import problems
-from deepbench_ops.measure.kernel_run import prepare
+from deepbench_ops.measure.kernel_measurement import prepare
 from deepbench_ops.problems.precision import PRECISIONS
 
 
@@ -14,7 +14,7 @@ class _Forward:
     param_names = ("problem", "precision")
     rounds = 2
     timeout = 1800
-    version = "1"  # raised by hand when what is measured changes
+    version = "1"  # raised by hand when the measured work changes
 
     def kernel_forward(self, problem, precision):
         return prepare("rnn", problem, precision, "forward")

@@ -1,7 +1,7 @@
 """Products of a sparse matrix with a dense one, the dense product, and the conversion to CSR."""
 
 from deepbench_ops import problems
-from deepbench_ops.measure.kernel_run import prepare
+from deepbench_ops.measure.kernel_measurement import prepare
 from deepbench_ops.problems.precision import PRECISIONS
 
 
@@ -9,7 +9,7 @@ class _SparseGemm:
     param_names = ("problem", "precision")
     rounds = 2
     timeout = 1800
-    version = "1"  # raised by hand when what is measured changes
+    version = "1"  # raised by hand when the measured work changes
 
     def kernel_forward(self, problem, precision):
         return prepare("sparse_gemm", problem, precision)

@@ -1,4 +1,4 @@
-"""Readers of published sizes of today's operations, one module for each family.
+"""Readers of published sizes of modern operations, one module for each family.
 
 A module here is named after a family of `deepbench_ops/problems/` and has
 
@@ -18,6 +18,15 @@ CORE = "core; "
 
 FLOAT32_ADDED = "float32 added by this project"
 OWN = "size of this project, for processors"
+
+NOT_MEASURED = {
+    "all_reduce_8x1024": "all_reduce is DeepBench's family: its sets are DeepBench's and its"
+    " vectors float32; deepbench allreduce measures any size",
+    "all_reduce_1048576x1024": "as all_reduce_8x1024",
+    "linear_attention": "kernels of one library for GPUs, which no measured framework has",
+    "attention_index": "a kernel of one library for GPUs, which no measured framework has",
+}
+"""Reasons, by the name or the kind of published lines, why no module reads them."""
 
 TYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 

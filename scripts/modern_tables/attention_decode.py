@@ -15,6 +15,12 @@ APPLICATIONS = {
 }
 """Application by the beginning of a line's name."""
 
+EVERY_IMPLEMENTATION = (
+    "attention_decode_b16_h64_kv8_q1_s1024_d128_v128",
+    "attention_decode_b16_h5_kv1_q1_s8190_d128_v128",
+)
+"""Problems that are timed with each implementation that a framework can be set to use."""
+
 
 def entries(fact: Fact) -> list[Entry]:
     """Return the problem of a line. In a line with shorter values, these are a part of the keys."""
@@ -23,7 +29,8 @@ def entries(fact: Fact) -> list[Entry]:
     sizes = [fact.size(name) for name in ("b", "hq", "hkv", "sq", "skv", "d", "dv")]
     problem = AttentionDecode(*sizes, latent=fact.size("dv") < fact.size("d"))
     words = next(words for start, words in APPLICATIONS.items() if fact.name.startswith(start))
-    return [Entry(problem, fact.core, words, fact.source, (fact.note, *fact.type_notes))]
+    timed = () if problem.id in EVERY_IMPLEMENTATION else ("forward",)
+    return [Entry(problem, fact.core, words, fact.source, (fact.note, *fact.type_notes), timed)]
 
 
 OURS = (
@@ -33,6 +40,7 @@ OURS = (
         "DeepSeek-V3",
         "deepseek-ai/FlashMLA tests/test_flash_mla_dense_decoding.py",
         (f"{OWN}: heads as published, batch and cache smaller",),
+        ("forward",),
     ),
 )
 """Latent attention; all published sizes are too large for two processor cores."""

@@ -1,4 +1,4 @@
-"""Convolutions of today's image networks: depthwise, and of patches."""
+"""Convolutions of modern image networks: depthwise, and of patches."""
 
 from deepbench_ops.problems.grouped_conv import GroupedConv
 from modern_tables import OWN, Entry, Fact

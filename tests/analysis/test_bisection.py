@@ -14,8 +14,8 @@ pytest.importorskip("scipy", reason="verdicts need the `track` extra")
 from deepbench_ops.analysis.bisection import bisect
 from deepbench_ops.commands.bisect import bisect as command
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import ensemble
-from deepbench_ops.releases import wheel_release, worker_launch
+from deepbench_ops.measure import ensemble_sweeps
+from deepbench_ops.releases import release_from_wheel_file, worker_launch
 from deepbench_ops.releases.release_table import Release
 
 RELEASES = [Release("numpy", f"2.{n}.0", date(2024, 1, 1 + n)) for n in range(9)]
@@ -59,7 +59,7 @@ def test_nothing_slower_is_said_after_one_comparison():
         assert (None, True, 1) == (found.first_slow, found.sure, len(found.steps))
 
 
-def test_what_cannot_be_told_is_not_guessed():
+def test_an_open_question_is_not_guessed():
     """Noise that hides the change ends in no answer, after all rounds allowed."""
     measure = machine([1.0] * 4 + [1.05] * 5, noise=0.2)
     found = bisect(RELEASES, measure, 12)
@@ -74,7 +74,7 @@ def test_looking_often_finds_no_more_in_noise():
 
 
 def test_a_release_half_slow_leaves_a_span():
-    """One in the middle between good and slow is on neither side: the span is what is known."""
+    """One in the middle between good and slow is on neither side: only the span is known."""
     found = bisect(RELEASES[:3], machine([1.0, math.sqrt(1.1), 1.1], noise=0.02), 10)
     assert (RELEASES[0], RELEASES[2], False) == (found.last_good, found.first_slow, found.sure)
 
@@ -113,7 +113,7 @@ def simulated(monkeypatch):
         return dict.fromkeys(tasks, found)
 
     monkeypatch.setattr(worker_launch, "launch", lambda release, *_: release.version)
-    monkeypatch.setattr(ensemble, "run_rounds", run_rounds)
+    monkeypatch.setattr(ensemble_sweeps, "run_rounds", run_rounds)
 
 
 def run(*arguments):
@@ -153,7 +153,7 @@ def test_a_wheel_is_installed_from_its_file(tmp_path):
     like = Release("torch", "2.13.0", date(2026, 1, 1), pins=("numpy==2.4.6",))
     file = tmp_path / "torch-2.14.0.dev20261101+cpu-cp311-cp311-linux_x86_64.whl"
     an_empty_wheel(file)
-    found = wheel_release.read(file, like)
+    found = release_from_wheel_file.read(file, like)
     assert f"torch @ {file.as_uri()}" == found.requirement
     assert ("torch-2.14.0.dev20261101+cpu", like.pins) == (found.name, found.pins)
     assert found.hash != like.hash
@@ -169,7 +169,7 @@ def test_a_wheel_is_installed_from_its_file(tmp_path):
 )
 def test_what_is_no_such_wheel(name, offender):
     with pytest.raises(DeepbenchError, match=offender):
-        wheel_release.read(Path(name), RELEASES[0])
+        release_from_wheel_file.read(Path(name), RELEASES[0])
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_junk_wheel_is_named(tmp_path, content, reason):
             for name, text in content.items():
                 archive.writestr(name, text)
     with pytest.raises(DeepbenchError, match=reason):
-        wheel_release.read(junk, RELEASES[0])
+        release_from_wheel_file.read(junk, RELEASES[0])
 
 
 @pytest.mark.parametrize(

@@ -6,39 +6,39 @@ from example_points import point
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deepbench_ops.analysis import kernel_lines, settings_agreement
+from deepbench_ops.analysis import kernel_lines, settings_and_state_agreement
 from deepbench_ops.analysis.pooled_sets import pooled_point
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.machine.machine_profile import LatencyLevel, Profile
 from deepbench_ops.machine.steadiness import SteadinessJudge
-from deepbench_ops.measure.machine_states import CHANGED, FAR, INCOMPARABLE, NEAR, UNKNOWN
+from deepbench_ops.measure.machine_states import CHANGED, FAR, INCOMPARABLE, NEAR, UNKNOWN_STATE
 from deepbench_ops.pages.line_data import line_fields
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import measurement_files
 
-STATES = ["", NEAR, FAR, UNKNOWN, CHANGED]
+STATES = ["", NEAR, FAR, UNKNOWN_STATE, CHANGED]
 
 
 def test_unequal_states_do_not_agree() -> None:
     """Near and far are two conditions; an unrecorded state agrees with any, as settings do."""
-    agree = settings_agreement.agree
+    agree = settings_and_state_agreement.agree
     assert agree(point(state=NEAR), point(state=NEAR))
     assert not agree(point(state=NEAR), point(state=FAR))
     assert agree(point(state=NEAR), point())
-    assert not agree(point(state=UNKNOWN), point(state=UNKNOWN))
+    assert not agree(point(state=UNKNOWN_STATE), point(state=UNKNOWN_STATE))
     assert not agree(point(state=NEAR, settings=(("A", "1"),)), point(state=NEAR, settings=()))
 
 
 def test_states_of_two_machines_are_not_held_against_each_other() -> None:
     """Near on one machine and far on another are no difference of conditions."""
-    assert settings_agreement.agree(point(state=NEAR), point(machine="other", state=FAR))
+    assert settings_and_state_agreement.agree(point(state=NEAR), point(machine="other", state=FAR))
 
 
 @given(st.lists(st.sampled_from(STATES), max_size=12))
 def test_groups_hold_every_point_once(states) -> None:
     """Points of unknown states join the state of most points, which comes first."""
     points = [point(state=state, seconds=1.0 + place) for place, state in enumerate(states)]
-    groups = settings_agreement.groups_that_agree(points)
+    groups = settings_and_state_agreement.groups_that_agree(points)
     assert sorted(points, key=repr) == sorted((each for g in groups for each in g), key=repr)
     for group in groups:
         assert 1 >= len({each.state for each in group} - {""})
@@ -52,11 +52,11 @@ def test_groups_hold_every_point_once(states) -> None:
 def test_a_history_says_which_state_it_is_of() -> None:
     """Remarks name the state of the times that are used, and those that are left out."""
     used = [point(state=NEAR), point(state=NEAR), point()]
-    said = settings_agreement.notes(used, [point(state=FAR), point(state=CHANGED)])
+    said = settings_and_state_agreement.notes(used, [point(state=FAR), point(state=CHANGED)])
     assert "left out: 1 times measured in another state of the machine: far" in said
     assert f"left out: 1 times measured in another state of the machine: {CHANGED}" in said
     assert "2 of 3 times were measured in this state of the machine: near" in said
-    assert not any("state of" in line for line in settings_agreement.notes([point()]))
+    assert not any("state of" in line for line in settings_and_state_agreement.notes([point()]))
 
 
 def history(*states: str) -> list[kernel_lines.Line]:
@@ -132,6 +132,6 @@ def test_states_come_from_records_and_profile(tmp_path) -> None:
     machine_profile.write(tmp_path, Profile("box", levels=[LatencyLevel(322.0)]))
     judge = SteadinessJudge.of(folder)
     assert 2 == len(judge.levels)
-    assert [NEAR, CHANGED, UNKNOWN, ""] == [judge.state([each]) for each in entries]
+    assert [NEAR, CHANGED, UNKNOWN_STATE, ""] == [judge.state([each]) for each in entries]
     assert CHANGED == judge.state([record(171.0, 171.0), record(322.0, 322.0)])
     assert NEAR == judge.state([record(171.0, 171.0), record()])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deepbench_ops.analysis import ensemble_values
-from deepbench_ops.measure.kernel_round import Round
+from deepbench_ops.measure.ensemble_round import Round
 
 TRUE = {"a": 1e-3, "b": 1.1e-3, "c": 0.8e-3, "d": 2e-3}
 NOMINAL = 1e-4

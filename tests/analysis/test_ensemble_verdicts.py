@@ -1,4 +1,4 @@
-"""Verdicts on the releases of an ensemble: what rounds with ruined processes still say."""
+"""Verdicts on the releases of an ensemble, also from rounds with ruined processes."""
 
 import math
 import uuid
@@ -6,20 +6,19 @@ import uuid
 import numpy as np
 import pytest
 
-from deepbench_ops.analysis import ensemble_verdicts
 from deepbench_ops.analysis.ensemble_verdicts import Ensemble, Goal, compare, half_width
-from deepbench_ops.analysis.open_history import OpenHistory
+from deepbench_ops.analysis.history_stores import OpenHistory
 from deepbench_ops.analysis.verdict import NOTHING_KNOWN, compare_pairs
-from deepbench_ops.measure import ensemble
-from deepbench_ops.measure.kernel_round import Round
-from deepbench_ops.measure.kernel_task import KernelTask
-from deepbench_ops.measure.round_store import RoundStore
+from deepbench_ops.measure import ensemble_sweeps
+from deepbench_ops.measure.ensemble_round import Round
+from deepbench_ops.measure.kernel_identity import KernelIdentity
+from deepbench_ops.measure.round_journal import RoundStore
 from deepbench_ops.measure.worker_control import Launch
-from deepbench_ops.statistics.stopping_rule import FEWEST_FOR_WIDTH
+from deepbench_ops.statistics.alpha_spending import FEWEST_FOR_WIDTH
 
 NAMES = ["a", "b", "c", "d", "e"]
 TRUE = np.log([1.0, 1.0, 1.02, 1.05, 0.8])
-TASK = KernelTask("gemm", "m35_n700_k2048_NN", "float32")
+TASK = KernelIdentity("gemm", "m35_n700_k2048_NN", "float32")
 
 
 def rounds(random, count: int, ruined: float = 0.0, sweeps: int = 20) -> list[Round]:
@@ -36,7 +35,7 @@ def rounds(random, count: int, ruined: float = 0.0, sweeps: int = 20) -> list[Ro
         logs = process + machine + random.normal(0, 0.01, (sweeps, len(NAMES)))
         taken = [dict(zip(NAMES, row, strict=True)) for row in np.exp(logs)]
         name = f"{uuid.uuid4().hex}-{number}"
-        found.append(Round(taken, id=name, anchor="a", conditions=ensemble.conditions()))
+        found.append(Round(taken, id=name, anchor="a", conditions=ensemble_sweeps.conditions()))
     return found
 
 
@@ -84,7 +83,7 @@ def test_measuring_stops_at_the_goal(monkeypatch, tmp_path):
         begun.append(number)
         return iter([(task, rounds(random, 1)[0]) for task in tasks])
 
-    monkeypatch.setattr(ensemble_verdicts.ensemble, "run_round", run_round)
+    monkeypatch.setattr(ensemble_sweeps, "run_round", run_round)
     store = RoundStore(tmp_path / "a.jsonl", NAMES)
     found = Ensemble(dict.fromkeys(NAMES, Launch("python")), "a", store)
     found.measure([TASK], Goal(within=0.05, most=40))
@@ -95,8 +94,8 @@ def test_measuring_stops_at_the_goal(monkeypatch, tmp_path):
 
 
 def test_the_budget_ends_a_round_in_the_middle(monkeypatch, tmp_path):
-    """No further kernel is begun once the seconds are spent, and what was measured is kept."""
-    other = KernelTask("gemm", "m1760_n128_k1760_NN", "float32")
+    """No further kernel is begun once the seconds are spent, and the measured ones are kept."""
+    other = KernelIdentity("gemm", "m1760_n128_k1760_NN", "float32")
     random, ended = np.random.default_rng(4), []
 
     def run_round(launches, tasks, number, anchor, together, reference, seconds):
@@ -106,10 +105,10 @@ def test_the_budget_ends_a_round_in_the_middle(monkeypatch, tmp_path):
         finally:
             ended.append(number)
 
-    monkeypatch.setattr(ensemble, "run_round", run_round)
+    monkeypatch.setattr(ensemble_sweeps, "run_round", run_round)
     store = RoundStore(tmp_path / "a", NAMES)
     found = Ensemble(dict.fromkeys(NAMES, Launch("python")), "a", store)
-    times = iter([0.0, 1.0, 11.0])
+    times = iter([0.0, 11.0])
     found.measure([TASK, other], Goal(seconds=0.5), clock=lambda: next(times))
     assert (1, 0) == (len(store.of(TASK)), len(store.of(other)))
     assert [0] == ended
@@ -119,16 +118,18 @@ def test_a_kernel_of_long_calls_waits_for_the_others(monkeypatch, tmp_path):
     """Each of three has 30 of 90 seconds. One that takes 70 each time has its second round when the
     others are settled."""
     ids = ("m7680_n1500_k2560_NN", "m35_n700_k2048_NN", "m3072_n128_k1024_NN")
-    long, *short = (KernelTask("gemm", name, "float32") for name in ids)
+    long, *short = (KernelIdentity("gemm", name, "float32") for name in ids)
     random, now, asked = np.random.default_rng(4), [0.0], []
 
     def run_round(launches, tasks, number, anchor, together, reference, seconds):
         for task in tasks:
-            now[0] += 70.0 if task == long else 0.5
+            (taken,) = rounds(random, 1)
+            taken.spent = 70.0 if task == long else 0.5
+            now[0] += taken.spent
             asked.append(task)
-            yield task, rounds(random, 1)[0]
+            yield task, taken
 
-    monkeypatch.setattr(ensemble, "run_round", run_round)
+    monkeypatch.setattr(ensemble_sweeps, "run_round", run_round)
     store = RoundStore(tmp_path / "a", NAMES)
     found = Ensemble(dict.fromkeys(NAMES, Launch("python")), "a", store)
     found.measure([long, *short], Goal(within=0.05, seconds=90.0), clock=lambda: now[0])
@@ -141,17 +142,19 @@ def test_a_kernel_of_long_calls_waits_for_the_others(monkeypatch, tmp_path):
 def test_a_kernel_that_would_take_more_than_is_left_is_not_begun(monkeypatch, tmp_path):
     """One of three takes 500 of 90 seconds, which shows when it is prepared: it gets its share, and
     when the others are settled all that is left. Neither is enough, and the command ends."""
-    long = KernelTask("rnn", "lstm_h256_n4_t150", "float32")
-    short = [TASK, KernelTask("gemm", "m3072_n128_k1024_NN", "float32")]
+    long = KernelIdentity("rnn", "lstm_h256_n4_t150", "float32")
+    short = [TASK, KernelIdentity("gemm", "m3072_n128_k1024_NN", "float32")]
     random, now, given = np.random.default_rng(4), [0.0], []
 
     def run_round(launches, tasks, number, anchor, together, reference, seconds):
         for task in tasks:
             now[0] += 0.5
             given.append(seconds(task))
-            yield task, Round(too_long=500.0) if task == long else rounds(random, 1)[0]
+            (taken,) = [Round(too_long=500.0)] if task == long else rounds(random, 1)
+            taken.spent = 0.5
+            yield task, taken
 
-    monkeypatch.setattr(ensemble, "run_round", run_round)
+    monkeypatch.setattr(ensemble_sweeps, "run_round", run_round)
     store = RoundStore(tmp_path / "a", NAMES)
     found = Ensemble(dict.fromkeys(NAMES, Launch("python")), "a", store)
     found.measure([*short, long], Goal(within=0.05, seconds=90.0), clock=lambda: now[0])
@@ -188,7 +191,7 @@ def test_measuring_goes_on_until_one_state_settles_a_kernel(monkeypatch, tmp_pat
         taken.sweeps = [{**each, "e": slower * each["e"]} for each in taken.sweeps]
         return iter([(task, taken) for task in tasks])
 
-    monkeypatch.setattr(ensemble_verdicts.ensemble, "run_round", run_round)
+    monkeypatch.setattr(ensemble_sweeps, "run_round", run_round)
     store = RoundStore(tmp_path / "a.jsonl", NAMES, levels=[200.0, 500.0])
     found = Ensemble(dict.fromkeys(NAMES, Launch("python")), "a", store)
     found.measure([TASK], Goal(within=0.05, most=40))
@@ -214,5 +217,5 @@ def test_a_release_in_another_state_alone_leaves_a_kernel_open(tmp_path):
     assert ("near", 4) == (found.selected(TASK).state, found.selected(TASK).left_out)
     assert NOTHING_KNOWN is found.compare(TASK, "a", "e")
     assert math.inf == found.half_width(TASK)
-    opened = OpenHistory(store, ensemble.SweptYardstick(Launch("python")), None)
+    opened = OpenHistory(store, ensemble_sweeps.SweptYardstick(Launch("python")), None)
     assert (True, False) == (opened.settles(TASK, "d"), opened.settles(TASK, "e"))

@@ -168,3 +168,15 @@ def test_passes_at_two_precisions_are_no_total():
     members = [each for each in select("training", "rnn") if each.problem.id == layer.id]
     [record] = fastest_machines.records(both, members, ["float32", "float16"])
     assert ("float32", 2.0) == (record.precision, record.seconds)
+
+
+def test_every_family_has_a_fastest_by_its_first_operation():
+    """Optimiser steps have no forward; a kernel without its first operation has no row."""
+    releases = {release.hash: release for release in release_table.load()}
+    measured = list(points.load(RESULTS, "epyc-9004-2core", releases))
+    step = [point._replace(unsteady="") for point in measured if point.operation == "step"]
+    backward = [point for point in measured if point.operation == "backward_weight"]
+    selected = select("modern")
+    found = fastest_machines.records([*step, *backward], selected, ["float32"])
+    assert step
+    assert {point.problem_id for point in step} == {record.problem_id for record in found}

@@ -47,11 +47,11 @@ def test_a_clear_difference_has_a_fastest():
 
 def test_no_difference_has_no_fastest():
     """Of 400 kernels on which both are the same, at most a few in a thousand seem to have one."""
-    told = [bool(c.fastest) for seed in range(10) for c in contested(1.0, 0.03, seed)]
-    assert sum(told) <= 4
+    found = [bool(c.fastest) for seed in range(10) for c in contested(1.0, 0.03, seed)]
+    assert sum(found) <= 4
 
 
-def test_less_than_a_percent_is_nobodys_win():
+def test_less_than_a_percent_makes_no_fastest():
     """Without any noise, half a per cent is still no reason to choose."""
     assert {""} == {contest.fastest for contest in contested(1.005, 1e-6)}
 
@@ -87,8 +87,8 @@ def test_the_command_prints_recorded_results():
     shown = CliRunner().invoke(cli, [*run, "--family", "gemm"], catch_exceptions=False).output
     assert "numpy, ms" in shown and "torch, ms" in shown
     assert " *" in shown and "kernels have a fastest beyond the noise" in shown
-    told = CliRunner().invoke(cli, [*run, "--format", "json"], catch_exceptions=False).output
-    found = json.loads(told)
+    printed = CliRunner().invoke(cli, [*run, "--format", "json"], catch_exceptions=False).output
+    found = json.loads(printed)
     assert {*NAMES, None} >= {contest["fastest"] for contest in found}
     assert all(len(contest["seconds"]) >= 2 and contest["ahead"] >= 1 for contest in found)
 
@@ -109,7 +109,7 @@ def test_this_machine_is_the_usual_one(monkeypatch, asked):
 
 
 def test_the_page_names_machines_releases_and_the_fastest():
-    """A machine's name is text, and its data say of each kernel who is fastest with what."""
+    """A machine's name is text, and its data name the fastest framework of each kernel."""
     random = np.random.default_rng(0)
     points = [
         measured(name, GEMMS[0], seconds, 0.01, random)._replace(machine="<b>")

@@ -1,4 +1,4 @@
-"""The matrix of frameworks and families: factors, and what the noise cannot tell."""
+"""The matrix of frameworks and families: factors, and those that the noise hides."""
 
 import math
 

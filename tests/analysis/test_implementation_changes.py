@@ -28,7 +28,7 @@ def test_kernels_that_switched_are_put_together() -> None:
         "box: with numpy-2.0 2 of gemm ran openblas Zen (before, numpy-1.0: openblas Haswell)"
         == first.text
     )
-    assert "openblas Zen" == first.as_json()["now"]
+    assert "openblas Zen" == first.as_data()["now"]
     assert [first.text, second.text] == implementation_changes.remarks([first, second])
 
 

@@ -114,7 +114,7 @@ def test_a_verdict_tells_when_operations_alone_become_slower():
     assert (RELEASES[4], True) == (found.after, found.slower)
 
 
-def told(monkeypatch, *arguments):
+def overhead_output(monkeypatch, *arguments):
     """The output of the command where results hold the two points and those of another release."""
     later = [
         each._replace(release=RELEASES[1], low=0.9 * each.seconds, high=1.1 * each.seconds)
@@ -129,14 +129,14 @@ def told(monkeypatch, *arguments):
 
 
 def test_the_command_prints_a_line_for_each_release(monkeypatch):
-    printed = told(monkeypatch, "mmoe").splitlines()
+    printed = overhead_output(monkeypatch, "mmoe").splitlines()
     assert ["torch-2.0.0", "2000", "1500", "25.0", "%"] == printed[2].split()[-5:]
     assert "torch-2.1.0 2000 1500 25.0 % (8.3 to 38.6)" == " ".join(printed[3].split()[-8:])
 
 
 def test_other_forms_have_the_seconds_that_it_follows_from(monkeypatch):
-    as_json = json.loads(told(monkeypatch, "--format", "json"))
-    as_csv = list(csv.DictReader(io.StringIO(told(monkeypatch, "--format", "csv"))))
+    as_json = json.loads(overhead_output(monkeypatch, "--format", "json"))
+    as_csv = list(csv.DictReader(io.StringIO(overhead_output(monkeypatch, "--format", "csv"))))
     for line, row in zip(as_json, as_csv, strict=True):
         assert 1 - line["operations_alone_seconds"] / line["step_seconds"] == line["overhead"]
         assert str(line["overhead"]) == row["overhead"]
@@ -146,22 +146,22 @@ def test_other_forms_have_the_seconds_that_it_follows_from(monkeypatch):
     "filters",
     [("resnet50",), ("--batch", "1"), ("--pass", "training_step"), ("--precision", "int8")],
 )
-def test_what_was_not_measured_is_told_with_the_command_that_would(monkeypatch, filters):
+def test_a_missing_measurement_is_named_with_its_command(monkeypatch, filters):
     for form in ("table", "csv", "json"):
         with pytest.raises(DeepbenchError, match="asv run"):
-            told(monkeypatch, *filters, "--format", form)
+            overhead_output(monkeypatch, *filters, "--format", form)
 
 
 def test_an_unknown_model_is_named(monkeypatch):
     with pytest.raises(DeepbenchError, match="unknown model 'resnet51'"):
-        told(monkeypatch, "resnet51")
+        overhead_output(monkeypatch, "resnet51")
 
 
 def test_the_pages_get_both_seconds_and_know_what_to_leave_out(tmp_path):
     """The overhead is derived where it is drawn; lines of operations alone are marked."""
     found = lines([WHOLE, ALONE], RELEASES, fewest=1)
     box = MachineRecord("box", {}, PROFILE)
-    site_data.write(tmp_path, "deepbench", [box], found, [], {}, [])
+    site_data.write(tmp_path, "deepbench", [box], found, found, [], {}, [])
     data = tmp_path / FOLDER
     (row,) = json.loads(unpacked((data / "models.js").read_text()))["apart"]
     assert ("mmoe_b1024", 2.0, 1.5) == (row["problem"], row["seconds"], row["operations"])

@@ -3,14 +3,20 @@
 import json
 import random
 import shutil
+import subprocess
+import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+from command import deepbench
 from pyarrow import parquet
 
 from deepbench_ops import damaged_input
 from deepbench_ops.analysis import machine_points, points
 from deepbench_ops.analysis.parquet_store import TABLES, Store
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.pages import machine_lines
 from deepbench_ops.releases import table_location
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
@@ -45,12 +51,17 @@ def test_the_store_equals_the_results(store, machine, rounds, samples):
 
 
 def test_only_changed_machines_are_made_again(store):
-    """A second build makes nothing, and one after a change the machine that changed."""
+    """A second build writes nothing, and one after a change the files of the changed machine."""
+    before = written(store)
     assert [] == [part.machine for part in store.build() if part.made]
+    assert before == written(store)
     slower(store.results / "nvidia-m40")
     assert ["nvidia-m40"] == store.outdated()
     assert ["nvidia-m40"] == [part.machine for part in store.build() if part.made]
     assert [] == store.outdated()
+    after = written(store)
+    changed = {path.stem for path in before if before[path] != after[path]}
+    assert ({"nvidia-m40"}, before.keys()) == (changed, after.keys())
 
 
 def test_outdated_files_are_not_read(store):
@@ -58,7 +69,8 @@ def test_outdated_files_are_not_read(store):
     known = releases(store)
     before = machine_points.load(store.results, "nvidia-m40", known)
     slower(store.results / "nvidia-m40")
-    assert store.load("nvidia-m40", known) is None
+    with pytest.raises(DeepbenchError, match="store is out of date"):
+        store.load("nvidia-m40", known)
     after = machine_points.load(store.results, "nvidia-m40", known)
     assert before != after
     assert points.load(store.results, "nvidia-m40", known) == after
@@ -115,7 +127,7 @@ def test_what_is_left_out_of_the_results_is_said_from_the_store_too(store, capsy
     expected = [line for line in damaged_input.lines if "torn-release" in line]
     damaged_input.forget()
     capsys.readouterr()
-    assert store.load(machine, releases(store)) is not None
+    assert store.load(machine, releases(store))
     assert expected == [line for line in damaged_input.lines if "torn-release" in line]
     assert 1 == len(expected)
     damaged_input.forget()
@@ -126,6 +138,77 @@ def test_rows_of_a_kernel_lie_together(store):
     rows = parquet.read_table(store.folder / "times" / "nvidia-m40.parquet")
     keys = list(zip(*(rows[name].to_pylist() for name in ("family", "problem")), strict=True))
     assert sorted(keys) == keys
+
+
+def test_a_store_that_is_out_of_date_is_named_in_one_line(store):
+    """However many machines changed; the answer and the exit status are those of the results."""
+    for machine in MACHINES:
+        slower(store.results / machine)
+    question = ("fastest", "--results", str(store.results))
+    status, out, err = deepbench(*question)
+    line = f"{store.folder} is out of date, and {store.results} is read instead"
+    assert 1 == err.count(line) == err.count("deepbench store build")
+    shutil.rmtree(store.folder)
+    assert (status, out) == deepbench(*question)[:2]
+
+
+def test_a_damaged_machine_is_named_and_others_are_read(store):
+    """The answer is that of the results; a question about another machine does not meet it."""
+    path = store.folder / "times" / "nvidia-m40.parquet"
+    path.write_bytes(path.read_bytes()[:-20])
+    options = ("--format", "csv", "--results", str(store.results))
+    status, out, err = deepbench("export", "--machine", "nvidia-m40", *options)
+    assert f"{store.folder}: the files of nvidia-m40 are damaged" in err
+    assert 1 == err.count("\n")
+    assert (0, "") == deepbench("export", "--machine", "apple-iphone-7", *options)[::2]
+    shutil.rmtree(store.folder)
+    assert (status, out) == deepbench("export", "--machine", "nvidia-m40", *options)[:2]
+
+
+def test_a_store_without_its_reader_is_named(store):
+    """Where DuckDB is missing, the results answer, and a line names the extra that installs it."""
+    hidden = "import sys; sys.modules['duckdb'] = None; from deepbench_ops.cli import main; main()"
+    question = ("export", "--machine", "apple-iphone-7", "--format", "csv")
+    question += ("--results", str(store.results))
+    done = subprocess.run(
+        [sys.executable, "-c", hidden, *question], capture_output=True, text=True, check=True
+    )
+    assert "cannot be read without duckdb" in done.stderr
+    assert 1 == done.stderr.count("\n")
+    assert deepbench(*question)[1] == done.stdout
+
+
+@pytest.mark.parametrize("command", ["overhead", "table mindspore", "table paper"])
+def test_times_of_models_are_read_from_the_store(tmp_path, command):
+    """Commands on whole models print the same, with no look at the results."""
+    machine = "epyc-7003-2core"
+    results = tmp_path / "results"
+    shutil.copytree(RESULTS / machine, results / machine)
+    question = (*command.split(), "--machine", machine, "--results", str(results))
+    status, out, err = deepbench(*question)
+    assert 0 == status
+    list(Store.next_to(results).build())
+    with patch.object(points, "of_each_result", side_effect=AssertionError("results are read")):
+        assert (status, out, err) == deepbench(*question)
+
+
+def test_pages_read_the_store(store):
+    """Lines, machines and messages are those of the results, also about times that are left out."""
+    path = next((store.results / "apple-iphone-7").glob("*published*.json"))
+    result = json.loads(path.read_text())
+    next(iter(result["results"].values()))[1][0][0] = "'odd'"
+    path.write_text(json.dumps(result))
+    timeline = table_location.load(store.results)
+    expected = machine_lines.read(store.results, timeline)
+    assert any(machine_lines.LEFT_OUT in problem for problem in expected[2])
+    list(store.build())
+    with patch.object(points, "of_each_result", side_effect=AssertionError("results are read")):
+        assert expected == machine_lines.read(store.results, timeline)
+
+
+def written(store):
+    """When each file of a store was written."""
+    return {path: path.stat().st_mtime_ns for path in store.folder.rglob("*") if path.is_file()}
 
 
 def slower(folder: Path) -> None:

@@ -50,8 +50,8 @@ def test_ten_batches_have_a_ninetieth_percentile_and_a_hundred_a_ninety_ninth():
 def test_recorded_runs_of_few_batches_are_shown_without_the_longest():
     """Those that are kept, from before the rule: readable, with the reason in its place."""
     runs = model_runs.load(RESULTS / "xeon-amx-2core")
-    told = {run["batches"]: with_reasons(run) for run in runs if run["kind"] == "latency"}
-    few, many = told[40], told[515]
+    by_batches = {run["batches"]: with_reasons(run) for run in runs if run["kind"] == "latency"}
+    few, many = by_batches[40], by_batches[515]
     assert few["p99_seconds"] is None and few["p90_seconds"] > few["median_seconds"]
     assert {"p99_seconds": "of 40 batches"} == few["why_not"]
     assert {} == many["why_not"] and many["p99_seconds"] > many["p90_seconds"]

@@ -39,6 +39,18 @@ def test_mixed_kernels_have_the_peak_of_16_bits_and_the_bytes_of_32():
     assert roof(profile_with(1e12, 1e9), one) is None
 
 
+def test_an_algorithm_with_products_in_a_fixed_precision_has_the_peak_of_that():
+    """Muon multiplies in bfloat16, whatever the precision of its parameters; AdamW does not."""
+    fast = Figure(8e12, "FLOP/s", "measured")
+    known = profile_with(1e12, 1e15)
+    known = replace(known, peaks={"cpu": {**known.peaks["cpu"], "bfloat16": fast}})
+    muon, adamw = (
+        point(family="optimizer_step", problem_id=each, operation="step")
+        for each in ("muon_tensors4_512x2048", "adamw_tensors100_1x100000")
+    )
+    assert (8e12, 1e12) == (roof(known, muon), roof(known, adamw))
+
+
 def test_a_precision_of_unknown_weight_has_no_roof():
     """Its bytes are not known."""
     assert roof(profile_with(1e12, 1e9), point(precision="float7")) is None

@@ -1,4 +1,4 @@
-"""Verdicts from rounds that two releases share: which rounds count, and what they decide."""
+"""Verdicts from rounds that two releases share: the rounds that count, and their verdict."""
 
 import math
 from datetime import date
@@ -12,13 +12,13 @@ from deepbench_ops.analysis.change_causes import causes
 from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.points import Origin, Point
 from deepbench_ops.commands import verdict_steps
-from deepbench_ops.conditions import CACHE
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import kernel_round_json
-from deepbench_ops.measure.kernel_round import Round
+from deepbench_ops.measure import ensemble_round_json
+from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.pages import cached_line_encoding
 from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.releases.release_table import Release
+from deepbench_ops.run_conditions import CACHE
 from deepbench_ops.storage import ensemble_round_files
 
 NAMES = ["numpy-1.0", "numpy-2.0", "numpy-3.0"]
@@ -98,7 +98,7 @@ def test_rounds_of_one_state_are_compared():
 
 
 def test_rounds_under_other_conditions_do_not_count():
-    """Settings from outside that differ, and a cold cache."""
+    """External settings that differ, and a cold cache."""
     before, after = (point(release, "a")._replace(settings=()) for release in RELEASES[1:])
     plain = rounds([0.0, 0.1], conditions={"settings": ""})
     steered = rounds([0.0, 0.1], conditions={"settings": "OPENBLAS_CORETYPE=Haswell"})
@@ -172,7 +172,7 @@ def test_filed_rounds_are_read_with_their_states(tmp_path):
     taken = rounds([0.0, 0.1], count=8)
     for number, each in enumerate(taken):
         each.latencies = [200.0, 205.0] if number < 4 else [480.0, 490.0]
-    lines = [kernel_round_json.entry_of(task("a"), each) for each in taken]
+    lines = [ensemble_round_json.entry_of(task("a"), each) for each in taken]
     path = ensemble_round_files.path_of(tmp_path / "m", "numpy")
     path.parent.mkdir(parents=True)
     entries = [entry for _, entry in lines]

@@ -5,14 +5,14 @@ import json
 from pathlib import Path
 
 import pytest
-from asv.results import Results
 from hypothesis import given
 from hypothesis import strategies as st
 
 from deepbench_ops.analysis.software_versions import as_text, changed, stacks
+from deepbench_ops.asv_adapter import asv_api
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases.release_table import Release, load
-from deepbench_ops.storage.measurement_files import agreed
+from deepbench_ops.storage.measurement_files import shared_facts
 
 DAY = datetime.date(2025, 1, 1)
 OLD, NEW, OTHER = (
@@ -33,7 +33,7 @@ def measured(
     (folder / f"{release.hash[:8]}-{environment}.measurements.jsonl").write_text(text, "utf-8")
 
 
-def test_what_is_new_under_a_release_is_told_against_the_one_before(tmp_path: Path) -> None:
+def test_new_software_of_a_release_is_listed_against_the_one_before(tmp_path: Path) -> None:
     """A value that changed, one that came, one that went; another framework's is no news."""
     measured(tmp_path / "box", OLD, {"blas": "0.3.27", "core": "Zen", "gone": "1"})
     measured(tmp_path / "box", OTHER, {"blas": "mkl"})
@@ -44,7 +44,7 @@ def test_what_is_new_under_a_release_is_told_against_the_one_before(tmp_path: Pa
     assert "0.3.29" == second.facts["blas"]
 
 
-def test_only_what_all_times_of_a_release_share_is_told(tmp_path: Path) -> None:
+def test_only_software_common_to_all_times_of_a_release_is_listed(tmp_path: Path) -> None:
     """In one file and in several: threads that differ between kernels are no news."""
     measured(tmp_path / "box", OLD, {"blas": "a", "threads": "1"}, {"blas": "a", "threads": "2"})
     measured(tmp_path / "box", OLD, {"blas": "a", "core": "Zen"}, environment="other")
@@ -69,7 +69,7 @@ def test_a_publication_tells_the_libraries_of_its_day(tmp_path: Path) -> None:
     (tmp_path / "card").mkdir()
     path = tmp_path / "card" / f"{PUBLISHED.hash[:8]}-published.json"
     about = (PUBLISHED.hash, PUBLISHED.milliseconds, "", "published", {})
-    Results({"machine": "card"}, {"CUDA Version": "8.0"}, *about).save(str(tmp_path))
+    asv_api.Results({"machine": "card"}, {"CUDA Version": "8.0"}, *about).save(str(tmp_path))
     assert {"CUDA Version": "8.0"} == stacks(tmp_path, "card", [PUBLISHED])[0].facts
     path.write_text("[]", "utf-8")
     with pytest.raises(DeepbenchError, match=r"is not whole \(.*\): restore it from git"):
@@ -112,4 +112,4 @@ def test_what_changed_leads_from_one_to_the_other(
 
 @given(several=st.lists(FACTS))
 def test_what_all_agree_on_is_in_each(several: list[dict[str, str]]) -> None:
-    assert all(agreed(several).items() <= facts.items() for facts in several)
+    assert all(shared_facts(several).items() <= facts.items() for facts in several)

@@ -1,4 +1,4 @@
-"""Verdicts between two releases: what rounds allow to say, and what they do not."""
+"""Verdicts between two releases: those that the rounds allow, and no others."""
 
 import math
 from dataclasses import replace
@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 pytest.importorskip("scipy", reason="analysis needs the `track` extra")
-from deepbench_ops.analysis.verdict import _adjusted, compare_pairs, compare_samples, corrected
+from deepbench_ops.analysis.verdict import (
+    _adjusted,
+    compare_each,
+    compare_levels,
+    compare_pairs,
+    compare_samples,
+    corrected,
+)
 
 
 def rounds(random, count, noise, level=0.0, samples=10):
@@ -317,3 +324,23 @@ def test_other_programs_import_the_judgement_of_seconds_from_analysis():
     assert {"Change", "Verdict", "corrected"} < set(analysis.__all__)
     assert all(hasattr(analysis, name) for name in analysis.__all__)
     assert not hasattr(analysis, "compare_nothing")
+
+
+def test_verdicts_of_several_kernels_are_those_of_each():
+    """Judged together, whatever their numbers of rounds; levels without a number do not count."""
+    random = np.random.default_rng(7)
+    several = [
+        [(level, 1e-6) for level in random.normal(change, 0.01, count).tolist()]
+        for count, change in ((10, 0.0), (0, 0.0), (2, 0.1), (10, 0.05), (12, 0.0), (10, 0.2))
+    ]
+    several[3].append((math.nan, math.nan))
+    together = compare_each(several)
+    assert ["same", "ambiguous", "ambiguous", "slower", "same", "slower"] == [
+        verdict.kind for verdict in together
+    ]
+    for levels, verdict in zip(several, together, strict=True):
+        alone = compare_levels(levels)
+        assert alone.rounds == verdict.rounds
+        for name in ("ratio", "low", "high", "detectable", "probability"):
+            expected = pytest.approx(getattr(alone, name), rel=1e-9, abs=1e-12, nan_ok=True)
+            assert expected == getattr(verdict, name)

@@ -1,4 +1,4 @@
-"""The simulation of verdicts, bench/verdict_simulation.py."""
+"""The simulation of verdicts, bench/interval_coverage_simulation.py."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ TRIALS = 2000
 def test_verdicts_of_ten_and_twenty_rounds_meet_their_targets():
     """At 1 % noise, with up to 30 % of the rounds ruined by 1.2 to 3; the script compares some
     trials of each row with compare_pairs or compare_samples."""
-    script = Path(__file__).resolve().parents[2] / "bench" / "verdict_simulation.py"
+    script = Path(__file__).resolve().parents[2] / "bench" / "interval_coverage_simulation.py"
     command = [sys.executable, str(script), "--trials", str(TRIALS)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert 3 == done.stdout.count(f"{TRIALS} trials a row")

@@ -1,28 +1,54 @@
-"""asv's insides are known in one folder, and the private fields of its results in one module."""
+"""asv's insides are known in one folder, and the private fields of its results in one module.
+
+The whole repository is searched. asv documents its command line, its configuration and the types
+of benchmarks that asv_runner collects, so asv_runner may be imported anywhere.
+"""
 
 import ast
+import pkgutil
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import asv
+import pytest
 from asv.results import Results
 
-import deepbench_ops
+ROOT = Path(__file__).resolve().parents[2]
+ADAPTER = ROOT / "deepbench_ops" / "asv_adapter"
+FIELDS_MODULE = ADAPTER / "private_result_fields.py"
+ITS_TESTS = ROOT / "tests" / "asv_adapter"
+OTHER_FIELDS = {
+    ROOT / "deepbench_ops" / "models" / "mindspore" / "layers.py": "a cell of MindSpore has _params"
+}
+"""Modules that read a field of the same name of something else, each with its reason."""
 
-PACKAGE = Path(deepbench_ops.__file__).parent
-ADAPTER = PACKAGE / "asv_adapter"
-NETWORKS = PACKAGE / "models"
+FOLDERS = ("asv_bench_deepbench", "bench", "benchmarks", "deepbench_ops", "scripts", "tests")
+CODE = sorted(
+    [*ROOT.glob("*.py"), *(path for each in FOLDERS for path in ROOT.glob(f"{each}/**/*.py"))]
+)
+
 FIELDS = {name for name in vars(Results({"machine": ""}, {}, "", 0, "", "", {})) if name[0] == "_"}
+MODULES = "|".join(module.name for module in pkgutil.iter_modules(asv.__path__))
+IMPORT = re.compile(r"^\s*(?:from\s+(asv(?:\.\w+)*)\s+import|import\s+(asv(?:\.\w+)*))\b", re.M)
+DOTTED = re.compile(rf"asv(?:\.(?:{MODULES})(?:\.\w+)*)")
 
 
-def imported(tree: ast.Module) -> set[str]:
-    """Names of the modules that a module imports, inside of functions as well."""
-    found = set()
+def imported(tree: ast.Module) -> Iterator[str]:
+    """Names of asv's modules that a module imports: in functions, by name, and in code as text."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            found.add(str(node.module))
-    return found
+            yield from (each.name for each in node.names if of_asv(each.name))
+        elif isinstance(node, ast.ImportFrom) and not node.level and of_asv(str(node.module)):
+            yield str(node.module)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from (one or other for one, other in IMPORT.findall(node.value))
+            if DOTTED.fullmatch(node.value):
+                yield node.value
+
+
+def of_asv(module: str) -> bool:
+    return module.partition(".")[0] == "asv"
 
 
 def private(tree: ast.Module) -> Iterator[str]:
@@ -35,25 +61,61 @@ def private(tree: ast.Module) -> Iterator[str]:
             yield str(node.value)
 
 
+def code(*but: Path) -> Iterator[tuple[Path, ast.Module]]:
+    """Every module of the repository, but for these files and folders."""
+    for path in CODE:
+        if not {path, *path.parents} & set(but):
+            yield path.relative_to(ROOT), ast.parse(path.read_text("utf-8"))
+
+
+def test_all_code_of_the_repository_is_searched() -> None:
+    """No other folder holds Python, but for environments and files that commands write."""
+    made = {"html", "results", "artifacts", "build", "node_modules"}
+    other = {each.name for each in ROOT.iterdir() if each.is_dir() and each.name[0] != "."}
+    found = {name for name in other - {*FOLDERS, *made} if any(ROOT.glob(f"{name}/**/*.py"))}
+    assert set() == found
+    assert all(any(ROOT.glob(f"{name}/**/*.py")) for name in FOLDERS)
+
+
 def test_only_the_adapter_imports_asv() -> None:
-    """Every other folder works through it, and measured code needs asv_runner alone."""
+    """Every other module works through it; its own tests compare it with asv."""
     found = {
-        f"{path.relative_to(PACKAGE)} imports {name}"
-        for path in PACKAGE.rglob("*.py")
-        for name in imported(ast.parse(path.read_text("utf-8")))
-        if name.partition(".")[0] == "asv" and ADAPTER not in path.parents
+        f"{path} imports {name}"
+        for path, tree in code(ADAPTER, ITS_TESTS)
+        for name in imported(tree)
     }
     assert set() == found
 
 
 def test_one_module_reads_the_private_fields_of_results() -> None:
-    """private_result_fields.py does; else only the networks do, which hold cells of MindSpore."""
+    """The tests of the adapter look into results too, and OTHER_FIELDS are of other things."""
     found = {
-        path.relative_to(PACKAGE)
-        for path in PACKAGE.rglob("*.py")
-        if NETWORKS not in path.parents and [*private(ast.parse(path.read_text("utf-8")))]
+        f"{path} has {name}"
+        for path, tree in code(FIELDS_MODULE, ITS_TESTS, *OTHER_FIELDS)
+        for name in private(tree)
     }
-    assert {Path("asv_adapter", "private_result_fields.py")} == found
+    assert set() == found
+    assert {*private(ast.parse(FIELDS_MODULE.read_text("utf-8")))}
+    assert all({*private(ast.parse(path.read_text("utf-8")))} for path in OTHER_FIELDS)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("import asv", "asv"),
+        ("def f():\n    from asv.config import Config", "asv.config"),
+        ("import numpy, asv.util as u", "asv.util"),
+        ("SCRIPT = '''\nimport os\nfrom asv import runner\n'''", "asv"),
+        ("patch('asv.console.log.error')", "asv.console.log.error"),
+        ("import_module('asv.results')", "asv.results"),
+        ("from asv_runner.benchmarks.time import TimeBenchmark; 'asv.conf.json'", None),
+        ("from .asv import x; from deepbench_ops.asv_adapter import asv_api", None),
+        ("'import asv_runner'; 'deepbench config, then asv run'", None),
+    ],
+)
+def test_an_import_of_asv_is_found(text: str, expected: str | None) -> None:
+    """In any form; asv_runner, and files and commands with asv's name, are none."""
+    assert [expected] * (expected is not None) == [*imported(ast.parse(text))]
 
 
 def test_a_private_field_is_found() -> None:

@@ -136,15 +136,15 @@ def test_a_setting_from_outside_is_named_once_and_reaches_the_measured_process(s
     """One line, before anything is measured; without a setting there is none. asv find too."""
     asked = ("find", "--skip-save", "numpy-1.0.0..numpy-2.0.0", "tiny.Suite.time_work")
     output = asv(suite, *asked, OPENBLAS_CORETYPE="Haswell")
-    assert 1 == output.count("settings from outside: OPENBLAS_CORETYPE=Haswell (recorded")
-    assert output.index("settings from outside") < output.index("Running approximately")
+    assert 1 == output.count("external settings: OPENBLAS_CORETYPE=Haswell (recorded")
+    assert output.index("external settings") < output.index("Running approximately")
     asked = ("run", "numpy-1.0.0..numpy-2.0.0", "--bench", "track_setting", "--dry-run")
     output = asv(suite, *asked, OPENBLAS_CORETYPE="Haswell")
-    assert 1 == output.count("settings from outside: OPENBLAS_CORETYPE=Haswell (recorded")
-    assert output.index("settings from outside") < output.index("points to measure")
+    assert 1 == output.count("external settings: OPENBLAS_CORETYPE=Haswell (recorded")
+    assert output.index("external settings") < output.index("points to measure")
     assert re.search(r"tiny.track_setting\s+2$", output, re.M), output
     output = asv(suite, *asked)
-    assert "settings from outside" not in output
+    assert "external settings" not in output
     assert re.search(r"tiny.track_setting\s+1$", output, re.M), output
 
 
@@ -373,7 +373,7 @@ def test_bad_input_is_one_line(suite, arguments, expected):
 
 
 def test_a_mistake_in_table_or_configuration_is_one_line(suite):
-    """asv prints what is wrong with the table or the configuration, and nothing else happens."""
+    """asv prints the fault of the table or the configuration, and nothing else happens."""
     broken = suite / "broken.conf.json"
     text = (suite / "asv.conf.json").read_text()
     broken.write_text(text.replace('"releases.csv"', '"nowhere.csv"'))
@@ -516,7 +516,7 @@ def test_an_interruption_while_a_later_release_installs_is_one_line(suite):
         shutil.rmtree(path)
     command = ("run", "--bench", "track", "numpy-1.0.0 numpy-1.1.0")
     status, (_, ending) = interrupted(suite, command, "Building for", until=second.exists)
-    assert "Interrupted: what was measured is kept: the same command goes on" in ending
+    assert "Interrupted: finished points are kept: the same command goes on" in ending
     assert 130 == status
     assert ((first / "deepbench-release.json").exists(), second.exists()) == (True, False)
     said = asv(suite, *command)

@@ -15,7 +15,7 @@ from asv import step_detect, util
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deepbench_ops.asv_adapter import patch
+from deepbench_ops.asv_adapter import patch_installation
 from deepbench_ops.asv_adapter.publishing import asv_graphs, step_fit
 from deepbench_ops.storage import json_cache
 
@@ -43,7 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def strict(path: Path) -> object:
-    """A file's content, less what we mend in it: NaN is no JSON."""
+    """A file's content, without the NaN that we replace: it is no JSON."""
     return json.loads(path.read_text("utf-8"), parse_constant=lambda _: None)
 
 
@@ -76,7 +76,7 @@ def test_pages_without_the_speedups_are_the_same_to_the_last_byte(
 ) -> None:
     """DEEPBENCH_PLAIN_ASV=1 publishes the same files with asv's own graphs, fits and reading."""
     before = contents(folder / "html")
-    monkeypatch.setenv(patch.PLAIN_VARIABLE, "1")
+    monkeypatch.setenv(patch_installation.PLAIN_VARIABLE, "1")
     assert before == contents(published_site.published(folder))
 
 
@@ -117,9 +117,9 @@ def series(draw: Any) -> tuple[list[float], list[float | None]]:
 @settings(max_examples=300, deadline=None)
 @given(one=series())
 def test_a_line_is_cut_as_asv_cuts_it(one: tuple[list[float], list[float | None]]) -> None:
-    """To the last bit: where, at what level, with what deviation."""
+    """To the last bit: places, levels and deviations."""
     values, weights = one
-    with patch.applied(step_fit.PATCHES):
+    with patch_installation.applied(step_fit.PATCHES):
         found = step_detect.detect_steps(values, weights)
     assert plain_fit().detect_steps(values, weights) == found
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import asv
 import pytest
 
+from asv_bench_deepbench.benchmarks import kernel
 from deepbench_ops.measure import record_spool
 
 RUNNER = Path(asv.__file__).with_name("benchmark.py")
@@ -53,8 +54,8 @@ class Suite:
 
 FAKE_TIMING = """
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import kernel_run
-from deepbench_ops.measure.slice_timing import Policy, measure
+from deepbench_ops.measure import kernel_measurement
+from deepbench_ops.measure.kernel_sampling import Policy, measure
 
 
 def timed(prepared, name, params, quick=False, preparing=0.0):
@@ -65,7 +66,7 @@ def timed(prepared, name, params, quick=False, preparing=0.0):
     return {"samples": found.seconds, "number": found.number}
 
 
-kernel_run.timed = timed
+kernel_measurement.timed = timed
 """
 
 
@@ -94,14 +95,14 @@ def test_setup_runs_once_however_many_calls_are_timed(tmp_path):
 
 
 def test_stock_timing_would_rebuild_its_inputs(tmp_path):
-    """asv_runner's own type runs setup before each call: what ours exists to avoid."""
+    """asv_runner's own type runs setup before each call, which ours exists to avoid."""
     result, setups = run(tmp_path, "time_forward", "sum(range(1000))")
     assert result["number"] == 1
     assert setups > len(result["samples"])
 
 
 def test_quick_is_a_single_call(tmp_path):
-    """With what `asv run --quick` passes, one call is timed once."""
+    """With the arguments of `asv run --quick`, one call is timed once."""
     extra = json.dumps({"repeat": 1, "number": 1, "rounds": 1, "warmup_time": 0})
     result, _ = run(tmp_path, "kernel_forward", "Kernel()", extra=extra)
     assert (result["number"], len(result["samples"])) == (1, 1)
@@ -143,3 +144,59 @@ def test_asv_shows_it_as_a_time(attribute, value):
         getattr(KernelBenchmark("kernel_forward", kernel_forward, [kernel_forward]), attribute)
         == value
     )
+
+
+class Source:
+    """A suite of one kernel, as asv_runner finds it."""
+
+    params = (["a", "b"],)
+    param_names = ("problem",)
+    number = 3
+
+    def kernel_forward(self, problem):
+        return problem
+
+
+SOURCE = Source()
+
+
+def benchmark():
+    """The benchmark of the kernel, as asv_runner makes it whenever it looks for benchmarks."""
+    method = SOURCE.kernel_forward
+    return kernel.KernelBenchmark("Source.kernel_forward", method, [method, SOURCE])
+
+
+@pytest.fixture
+def no_benchmarks(monkeypatch):
+    """No benchmark has been made in this process."""
+    monkeypatch.setattr(kernel, "_made", {})
+
+
+@pytest.mark.usefixtures("no_benchmarks")
+def test_parameters_of_a_run_stay_with_their_benchmark():
+    """asv_runner inserts them into the sources of attributes; another benchmark of the same
+    function, made before or after, keeps its own."""
+    before, changed = benchmark(), benchmark()
+    changed._attr_sources.insert(0, Quick)
+    changed.set_param_idx(1)
+    after = benchmark()
+    for each in (before, changed, after):
+        each._load_vars()
+    assert [3, 1, 3] == [each.number for each in (before, changed, after)]
+    assert [(), ("b",), ()] == [each._current_params for each in (before, changed, after)]
+
+
+class Quick:
+    """Parameters of `asv run --quick`."""
+
+    number = 1
+
+
+@pytest.mark.usefixtures("no_benchmarks")
+def test_a_benchmark_made_again_is_as_the_first(monkeypatch):
+    """Its text is read once, and every attribute is that of one whose text was read."""
+    benchmark()
+    copied = benchmark()
+    monkeypatch.setattr(kernel, "_made", {})
+    assert vars(benchmark()) == vars(copied)
+    assert "def kernel_forward" in copied.code

@@ -1,4 +1,4 @@
-"""The results in the repository: what asv stores and what the records next to it say."""
+"""The results in the repository: asv's files and the records next to them."""
 
 import json
 import math

@@ -8,6 +8,7 @@ from typing import Any
 
 import published_site
 import pytest
+from asv.util import UserError
 from command import deepbench
 
 from deepbench_ops.asv_adapter import benchmark_list_check, damaged_results, result_files
@@ -220,7 +221,7 @@ def test_a_damaged_list_of_benchmarks_is_named(folder: Path, content: str) -> No
     path.write_text(content)
     with pytest.raises(DeepbenchError, match=r"benchmarks\.json"):
         benchmark_list_check.demand_whole(path)
-    with pytest.raises(published_site.UserError, match=r"benchmarks\.json"):
+    with pytest.raises(UserError, match=r"benchmarks\.json"):
         published_site.status(folder)
 
 
@@ -297,7 +298,9 @@ def test_conditions_that_do_not_match_their_digest_are_named(tmp_path: Path) -> 
     path.write_text(json.dumps(line).replace("Haswell", "Haswelk") + "\n")
     with pytest.raises(DeepbenchError, match="facts are others than its fingerprint says"):
         measurement_files.load(path)
-    with pytest.raises(DeepbenchError, match="a line of conditions is damaged"):
+    with pytest.raises(
+        DeepbenchError, match=r"line 1 is not a line of conditions \(its facts are others"
+    ):
         measurement_files.facts(path)
 
 

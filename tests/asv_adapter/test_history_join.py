@@ -11,11 +11,11 @@ from asv.util import UserError
 from deepbench_ops import project
 from deepbench_ops.asv_adapter import history_join, machine_entry, run_forecast, run_hooks
 from deepbench_ops.asv_adapter.run_progress import duration_text
-from deepbench_ops.measure.kernel_task import KernelTask
+from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.releases import release_table
 from deepbench_ops.storage import ensemble_round_files
 
-TASK = KernelTask("gemm", "m35_n700_k2048_NN", "float32")
+TASK = KernelIdentity("gemm", "m35_n700_k2048_NN", "float32")
 SERVER = ("gemm.InferenceServer.kernel_forward", ("m35_n700_k2048_NN", "float32"))
 NUMPY = next(release for release in release_table.load() if release.name == "numpy-2.3.0")
 TORCH = next(release for release in release_table.load() if release.framework == "torch")
@@ -82,7 +82,7 @@ def test_other_runs_are_as_always(conf, options):
 
 def test_the_variable_keeps_the_old_way(conf, monkeypatch):
     """Every release on its own."""
-    monkeypatch.setenv(history_join.ALONE, "1")
+    monkeypatch.setenv(history_join.ALONE_VARIABLE, "1")
     assert [] == history_join.plans(conf, [NUMPY.hash], {})
 
 

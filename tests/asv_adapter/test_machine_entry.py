@@ -13,7 +13,7 @@ pytest.importorskip("click", reason="the command needs the `track` extra")
 
 from asv.machine import Machine, MachineCollection
 
-from deepbench_ops.asv_adapter import machine_entry, patch, result_files
+from deepbench_ops.asv_adapter import machine_entry, patch_installation, result_files
 
 
 def test_measured_numbers_stay_out_of_the_entry():
@@ -72,7 +72,7 @@ def test_default_name_is_the_one_asv_would_use(empty_home):
 
 def loaded_by_asv():
     """The name of the machine under which `asv run` files results."""
-    with patch.applied(machine_entry.PATCHES):
+    with patch_installation.applied(machine_entry.PATCHES):
         return Machine.load().machine
 
 

@@ -1,4 +1,4 @@
-"""Long runs: what they say of themselves, and what an interrupted one leaves for the next."""
+"""Long runs: their messages, and the points that an interrupted one leaves for the next."""
 
 import errno
 import json
@@ -132,7 +132,7 @@ def test_saved_points_of_another_day_are_removed(tmp_path, monkeypatch):
     assert [] == list(tmp_path.rglob("*.jsonl"))
 
 
-def test_other_code_or_conditions_are_measured_anew(tmp_path):
+def test_other_code_or_conditions_are_measured_again(tmp_path):
     """A point is not taken up by a run that would have measured something else, and stays."""
     RunJournal(tmp_path, {"code": "1"}).add(POINT, ENTRY)
     other = RunJournal(tmp_path, {"code": "2"})
@@ -141,7 +141,7 @@ def test_other_code_or_conditions_are_measured_anew(tmp_path):
     assert 1 == RunJournal(tmp_path, {"code": "1"}).waiting
 
 
-def test_what_is_a_day_old_is_measured_anew(tmp_path, monkeypatch):
+def test_points_of_the_day_before_are_measured_again(tmp_path, monkeypatch):
     """The machine of yesterday is another one: its journals are removed."""
     RunJournal(tmp_path, {}).add(POINT, ENTRY)
     now = run_journal.time.time() + run_journal.LONGEST_SECONDS + 1
@@ -293,7 +293,7 @@ def test_a_run_says_how_far_it_is_and_when_it_ends():
 
 
 def test_the_time_left_is_that_of_the_same_points_where_they_are_known():
-    """A second process takes what the first took; others their benchmark's mean, or that of all."""
+    """A second process takes the first one's time, others the benchmark's mean, or that of all."""
     left = Counter({("a", ("1",)): 2, ("a", ("2",)): 2, ("a", ("3",)): 2, ("b", ("1",)): 1})
     progress = RunProgress(left, Clock())
     progress.end(("a", ("1",)), 1.0)
@@ -304,7 +304,7 @@ def test_the_time_left_is_that_of_the_same_points_where_they_are_known():
 
 
 def test_the_end_of_a_run_says_where_the_time_went():
-    """Kernels, what is measured next to them, and all else add up to the whole; a point that an
+    """Kernels, the figures measured next to them, and all else add up to the whole; a point that an
     earlier run measured cost this one nothing."""
     clock = Clock()
     progress = RunProgress(Counter([POINT, OTHER]), clock)
@@ -344,10 +344,10 @@ def test_a_change_of_measuring_code_changes_the_conditions(tmp_path):
     assert before != run_hooks._code(tmp_path)
 
 
-@pytest.mark.parametrize("part", ["models/layers.py", "random_operands.py", "conditions.py"])
+@pytest.mark.parametrize("part", ["models/layers.py", "random_operands.py", "run_conditions.py"])
 def test_networks_operands_and_conditions_are_measuring_code(tmp_path, monkeypatch, part):
     """They decide a time as much as the clock does."""
-    for name in ("models/layers.py", "random_operands.py", "conditions.py"):
+    for name in ("models/layers.py", "random_operands.py", "run_conditions.py"):
         path = tmp_path / "package" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("before")

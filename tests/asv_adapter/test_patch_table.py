@@ -1,16 +1,18 @@
 """asv is changed by the rows of one table, and nowhere else."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from asv.commands.publish import Publish
 
 import deepbench_ops
-from deepbench_ops.asv_adapter import patch
-from deepbench_ops.asv_adapter.patch import Patch
+from deepbench_ops.asv_adapter import __main__, patch_installation, plugin
+from deepbench_ops.asv_adapter.patch_installation import Patch
 from deepbench_ops.asv_adapter.patch_table import TABLE
 
 PACKAGE = Path(deepbench_ops.__file__).parent
@@ -32,7 +34,7 @@ class Owner:
 
 
 def row(attribute: str, needed: bool = True) -> Patch:
-    """A patch that puts a word before what asv says."""
+    """A patch that puts a word before asv's output."""
     return Patch(
         Owner, attribute, lambda original: lambda *args: f"not {original(*args)}", "why", needed
     )
@@ -43,9 +45,9 @@ def row(attribute: str, needed: bool = True) -> Patch:
     [("plain", "asv's"), ("of_class", "asv's Owner"), ("static", "asv's")],
 )
 def test_a_patch_keeps_the_kind_of_method_and_ends_with_its_block(attribute, expected):
-    """Class and static methods stay what they are, and the original comes back."""
+    """Class and static methods stay such, and the original comes back."""
     before = vars(Owner)[attribute]
-    with patch.applied([row(attribute)]):
+    with patch_installation.applied([row(attribute)]):
         assert f"not {expected}" == getattr(Owner(), attribute)()
     assert before is vars(Owner)[attribute]
 
@@ -53,30 +55,54 @@ def test_a_patch_keeps_the_kind_of_method_and_ends_with_its_block(attribute, exp
 def test_a_row_is_in_force_once():
     """Applied again inside its block it changes nothing, and holds until the outer block ends."""
     one = row("plain")
-    with patch.applied([one]):
-        with patch.applied([one]):
+    with patch_installation.applied([one]):
+        with patch_installation.applied([one]):
             assert "not asv's" == Owner().plain()
         assert "not asv's" == Owner().plain()
 
 
+def test_the_wrapper_of_publishing_is_put_on_once():
+    """Installing twice leaves one wrapper, so the pages' data is written once."""
+    plugin.install()
+    before = Publish.run.__func__
+    plugin.install()
+    assert before is Publish.run.__func__
+
+
 def test_plain_asv_leaves_out_speedups_alone(monkeypatch):
     """DEEPBENCH_PLAIN_ASV=1 keeps every row that results or pages need."""
-    assert list(TABLE) == patch.wanted(TABLE)
-    monkeypatch.setenv(patch.PLAIN_VARIABLE, "1")
-    assert [one for one in TABLE if one.needed] == patch.wanted(TABLE)
-    assert {patch.PUBLISH} == {one.scope for one in TABLE if not one.needed}
+    assert list(TABLE) == patch_installation.wanted(TABLE)
+    monkeypatch.setenv(patch_installation.PLAIN_VARIABLE, "1")
+    assert [one for one in TABLE if one.needed] == patch_installation.wanted(TABLE)
+    assert {patch_installation.PUBLISH} == {one.scope for one in TABLE if not one.needed}
 
 
 def test_the_table_can_be_printed():
-    """A line for each row, with what is replaced and why."""
+    """A line for each row, with the replaced function and the reason."""
     command = [sys.executable, "-m", "deepbench_ops.asv_adapter"]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
-    for one, line in zip(TABLE, lines[2:], strict=True):
+    end = lines.index("")
+    for one, line in zip(TABLE, lines[2:end], strict=True):
         assert [one.place, one.why] == [line.split("|")[1].strip(), line.split("|")[4].strip()]
 
 
+def test_the_times_with_and_without_speedups_follow_the_table(capsys):
+    """Those of the lab note that the line names, with its date."""
+    __main__.main()
+    shown = capsys.readouterr().out.partition("\n\n")[2]
+    numbers = re.search(r"(\S+) values: (\S+) with .*, (\S+) without .*PLAIN_ASV=1", shown)
+    day, machine, note = re.search(r"measured on (.*) on (\S+): (docs/\S+\.md)\n", shown).groups()
+    text = (PACKAGE.parent / note).read_text("utf-8")
+    assert 2 == len(shown.splitlines())
+    measured = text[text.index(f"\n{day}, `{machine}`") :].partition("\n## ")[0]
+    values, fast, slow = numbers.groups()
+    assert f"\n{values} values." in measured
+    assert f"| all pages, `DEEPBENCH_PLAIN_ASV=1` | {slow} |" in measured
+    assert f"| all pages, with speed-ups, nothing stored | {fast} |" in measured
+
+
 def test_nothing_but_the_table_assigns_to_asv():
-    """No module sets an attribute of what it imports from asv; patch.py sets those of its rows."""
+    """No module sets an attribute of its imports from asv, but patch_installation.py."""
     found = {
         f"{path.relative_to(PACKAGE)}:{line}"
         for path in PACKAGE.rglob("*.py")

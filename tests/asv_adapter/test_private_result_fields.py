@@ -26,7 +26,7 @@ def stored(draw) -> tuple[list[list[str]], list[float | None] | None]:
 
 @given(stored())
 def test_each_value_is_asvs(result):
-    """With its parameters, its statistics and its samples; what is missing is left out."""
+    """With its parameters, its statistics and its samples; missing ones are left out."""
     axes, seconds = result
     file = Results.unnamed()
     file._benchmark_params["one"], file._results["one"] = axes, seconds

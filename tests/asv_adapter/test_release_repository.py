@@ -1,4 +1,4 @@
-"""Releases as asv sees commits: names, ranges, branches and what is left out unless asked for."""
+"""Releases as asv sees commits: names, ranges, branches, and releases on request."""
 
 import datetime
 
@@ -95,7 +95,7 @@ def test_an_unknown_name_is_answered_with_what_comes_near(repo):
     ],
 )
 def test_ranges(repo, spec, expected):
-    """A range leaves out its left end, and what it names is in it even if marked on request."""
+    """A range leaves out its left end, and has the releases that it names, on request or not."""
     assert expected == names(repo, repo.get_hashes_from_range(spec))
 
 
@@ -145,7 +145,7 @@ def test_a_framework_that_is_all_on_request_says_how_to_ask(tmp_path):
 
 
 def test_all_and_new_leave_out_what_is_on_request(repo, monkeypatch):
-    """ALL is every release that needs no asking; NEW only those after what is measured."""
+    """ALL is every release that needs no asking; NEW only those after the measured ones."""
     branches = ["numpy", "torch"]
     plain = ["numpy-2.2.6", "numpy-1.26.4", "numpy-1.24.4", "torch-2.8.0"]
     assert plain == names(repo, repo.get_new_branch_commits(branches, []))

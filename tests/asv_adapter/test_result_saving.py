@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepbench_ops.asv_adapter import (
-    asv_json_writing,
+    atomic_asv_json,
     machine_entry,
-    patch,
+    patch_installation,
     result_merging,
     result_saving,
     run_hooks,
@@ -40,7 +40,9 @@ def run(tmp_path, monkeypatch):
     monkeypatch.setenv(record_spool.SPOOL_VARIABLE, str(tmp_path / "spool"))
     run = Run(tmp_path / "spool")
     monkeypatch.setattr(run_hooks, "_current", run)
-    with patch.applied((*asv_json_writing.PATCHES, *machine_entry.PATCHES, *result_saving.PATCHES)):
+    with patch_installation.applied(
+        (*atomic_asv_json.PATCHES, *machine_entry.PATCHES, *result_saving.PATCHES)
+    ):
         yield run
 
 
@@ -85,7 +87,7 @@ def loaded(folder):
 
 
 def save(folder, values, version="1", **how):
-    """Save one run of BENCHMARK as `asv run` does: load what is there, add, save."""
+    """Save one run of BENCHMARK as `asv run` does: load the stored results, add, save."""
     results = loaded(folder)
     benchmark = {**BENCHMARK, "version": version}
     results.add_result(benchmark, outcome(values, **how), record_samples=False)
@@ -141,7 +143,7 @@ def test_a_quick_look_does_not_replace_a_measurement(tmp_path):
 
 
 def test_a_single_sample_of_a_long_call_is_a_measurement(tmp_path):
-    """Its record says that it was no quick look, and it replaces what an earlier run found."""
+    """Its record says that it was no quick look, and it replaces an earlier run's result."""
     path = save(tmp_path, [1.0, 2.0, 3.0])
     record_spool.write(a_record("a", [9.0], 2e9))
     record_spool.write({**a_record("b", [9.0], 2e9), "quick": True})
@@ -192,7 +194,7 @@ def test_asv_compare_needs_an_interval_of_few_samples(tmp_path):
         is_different(one, other, {}, {})
 
 
-def test_quick_points_beside_full_ones_do_not_stop_asv_publish(tmp_path):
+def test_quick_points_next_to_full_ones_do_not_stop_asv_publish(tmp_path):
     """asv's search for steps ends on a series where few points have a narrow interval."""
     quick = stats_in(save(tmp_path / "quick", [1.0, 2.0, 3.0], spread=[1.0]))
     full = stats_in(save(tmp_path / "full", [1.0, 2.0, 3.0], spread=[0.99, 1.0, 1.0, 1.0, 1.01]))
@@ -275,7 +277,7 @@ def a_record(problem, seconds, started_at):
     }
 
 
-def test_records_are_filed_beside_their_result(tmp_path):
+def test_records_are_filed_next_to_their_result(tmp_path):
     """Raw seconds and the fingerprint land next to the result that was saved with them."""
     record_spool.write(a_record("a", [0.5], 2e9))
     path = save(tmp_path, [1.0, 2.0, 3.0])
@@ -339,7 +341,7 @@ def test_records_of_a_release_that_measured_nothing_join_no_other(tmp_path):
 
 
 def with_a_record(folder):
-    """The records next to a saved result, one of them, and what the next run begins with."""
+    """The records next to a saved result, one of them, and the next run's first results."""
     records_file = measurement_files.file_of(save(folder, [1.0, 2.0, 3.0]))
     measurement_files.add(records_file, [a_record("a", [9.0], 1.0)])
     end_process()
@@ -414,9 +416,9 @@ def test_filing_again_after_a_kill_counts_nothing_twice(tmp_path, appending):
 
 def test_what_was_saved_is_remembered_for_the_end_of_the_run(tmp_path, run, monkeypatch):
     """There its unsteady points are named."""
-    monkeypatch.setattr(result_saving, "written", [])
+    monkeypatch.setattr(result_saving, "saved_files", [])
     path = save(tmp_path, [1.0])
-    assert [path] == result_saving.written
+    assert [path] == result_saving.saved_files
 
 
 def test_a_run_is_forgotten_once_it_is_saved(tmp_path, run):

@@ -1,29 +1,30 @@
 """Attention of many queries and of a decoding step: tables over frameworks, and wrong kernels."""
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from installed_frameworks import PLACES, lacking_precisions, loaded, needed, skip_without
 from kernel_runs import accepts, agrees_with_itself, built, judged, ran
 
-from deepbench_ops.backends import families, output_check
+from deepbench_ops.backends import families, functional, output_check
 from deepbench_ops.backends.families import attention as family
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems import load, size_checks
-from deepbench_ops.problems.attention import FORCED, Attention
+from deepbench_ops.problems.attention import FORCED, FORCED_FORWARD, Attention
 from deepbench_ops.problems.attention_decode import AttentionDecode
+from deepbench_ops.problems.linear_layer import LinearLayer
 from deepbench_ops.problems.problem_ids import problem_of
 
 PRECISIONS = Attention.precisions
-PLACES = [
-    *[(name, "cpu") for name in ("numpy", "torch", "jax", "onnxruntime", "openvino", "tensorflow")],
-    *[(name, "cuda") for name in ("torch", "jax")],
-]
 WITHOUT_GRADIENT = ("onnxruntime", "openvino")
 LACKING = {
     "numpy": {"tf32", "bfloat16"},
     "onnxruntime": {"tf32", "bfloat16"},
-    "openvino": {"tf32", "bfloat16"},
+    "openvino": {"tf32"},
 }
 JAX_FLOAT16 = ("jax", "float16")
 """Some releases of jax say, when they run it, that they have no such product on processors."""
@@ -46,13 +47,19 @@ def problems(most=9):
     return st.builds(made, heads, heads, heads, size, more, size, size, st.booleans())
 
 
+def of_one_head_size(problem):
+    """Return the problem with values as long as keys, as some frameworks demand."""
+    return replace(problem, dv=problem.d)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize(("name", "device"), PLACES)
 def test_forward_and_gradients_are_right(name, device, precision, kind):
-    """Every entry of every output is within what the precision allows, where there is a kernel."""
+    """Every entry of every output is within the precision's tolerance, where there is a kernel."""
+    skip_without(loaded(name, device), Attention.family)
     problem = KINDS[kind]
-    lacking = LACKING.get(name, {"tf32"} if device == "cpu" else set())
+    lacking = lacking_precisions(name, LACKING, {"tf32"} if device == "cpu" else set())
     for operation in ("forward", "backward"):
         kernel = built(name, problem, precision, operation, device)
         none = precision in lacking or (operation == "backward" and name in WITHOUT_GRADIENT)
@@ -68,6 +75,8 @@ def test_forward_and_gradients_are_right(name, device, precision, kind):
 @pytest.mark.parametrize(("name", "device"), PLACES)
 def test_a_decoding_step_is_right(name, device, precision, latent):
     """One query and several, with grouped heads and with values that are part of the keys."""
+    skip_without(loaded(name, device), AttentionDecode.family)
+    lacking = lacking_precisions(name, LACKING, {"tf32"})
     for queries in (1, 4):
         sizes = (24, 16) if latent else (16, 16)
         problem = AttentionDecode(2, 6, 1 if latent else 2, queries, 33, *sizes, latent)
@@ -75,14 +84,83 @@ def test_a_decoding_step_is_right(name, device, precision, latent):
         if kernel is not None:
             assert judged(ran(kernel))
             assert output_check.spot_check(kernel).ok
-        assert kernel is not None or precision in LACKING.get(name, {"tf32"}) or name == "jax"
+        assert kernel is not None or precision in lacking or name == "jax"
 
 
-@pytest.mark.parametrize("operation", FORCED)
-def test_torch_runs_the_implementation_that_is_asked_for(operation):
+EARLIER = {
+    "all keys": KINDS["all keys"],
+    "causal": Attention(2, 4, 4, 11, 11, 16, 16, causal=True),
+    "causal, groups": KINDS["causal, groups"],
+    "causal, more keys": KINDS["causal, more keys"],
+    "values of another size": Attention(1, 2, 2, 5, 7, 24, 8),
+    "a step": AttentionDecode(2, 6, 2, 1, 33, 16, 16),
+    "a step of several": AttentionDecode(2, 6, 6, 4, 33, 16, 16),
+    "a latent step": AttentionDecode(2, 6, 1, 1, 33, 24, 16, latent=True),
+}
+BY_ONNX_ALONE = {("onnxruntime", "causal, more keys"), ("onnxruntime", "a latent step")}
+
+
+@pytest.mark.parametrize("kind", EARLIER)
+@pytest.mark.parametrize("name", WITHOUT_GRADIENT)
+def test_operators_of_the_runtimes_are_right(name, kind):
+    """OpenVINO always uses its own, onnxruntime without ONNX's Attention; the record names it."""
+    needed("onnx")
+    from deepbench_ops.backends.onnx_models import attention as of_onnx
+    from deepbench_ops.backends.onnx_models import runtime
+
+    make = functional.builder(partial(runtime.function, (of_onnx.OWN | of_onnx.OTHERWISE)[name]))
+    backend = loaded(name)
+    if (name, kind) in BY_ONNX_ALONE:
+        with pytest.raises(Unsupported, match="this release has no ONNX Attention"):
+            make(backend, EARLIER[kind], "float32", "forward", 0)
+        return
+    kernel = ran(make(backend, EARLIER[kind], "float32", "forward", 0))
+    assert judged(kernel)
+    assert kernel.notes["route"].startswith(("com.microsoft.", "OpenVINO's"))
+    assert "Attention" in kernel.implementation() or name == "openvino"
+
+
+def test_openvino_has_one_route_in_all_releases():
+    """Also in those that read ONNX's Attention: a change of route would look like one of speed."""
+    needed("onnx")
+    kernel = built("openvino", KINDS["causal, groups"], "float32", "forward")
+    assert kernel.notes["route"].startswith("OpenVINO's")
+
+
+def test_a_release_without_an_operator_takes_its_other_model():
+    """The route in the record is that of the model that runs."""
+    needed("onnx")
+    name = "onnxruntime"
+    from deepbench_ops.backends.onnx_models import attention as of_onnx
+    from deepbench_ops.backends.onnx_models import graph, runtime
+
+    def unknown(problem, drawn, precision, operation):
+        made = graph.Graph()
+        output = made.node("NoSuchOperator", made.input("q", drawn.q))
+        serialised = made.serialised({output: (drawn.q.dtype, drawn.q.shape)})
+        return graph.OnnxModel(serialised, made.feeds, np.asarray, {"route": "none"})
+
+    makes = (unknown, of_onnx.OTHERWISE[name])
+    make = functional.builder(partial(runtime.readable, makes))
+    kernel = ran(make(loaded(name), KINDS["all keys"], "float32", "forward", 0))
+    assert judged(kernel)
+    assert "none" != kernel.notes["route"]
+
+
+STEP = AttentionDecode(2, 6, 2, 1, 33, 16, 16)
+
+
+@pytest.mark.parametrize(
+    ("problem", "operation"),
+    [
+        *((KINDS["causal, groups"], operation) for operation in FORCED),
+        *((STEP, operation) for operation in FORCED_FORWARD),
+    ],
+)
+def test_torch_runs_the_implementation_that_is_asked_for(problem, operation):
     """The record names it, or the operation is skipped; each of flash and math is there."""
-    kernel = built("torch", KINDS["causal, groups"], "float32", operation)
-    assert (operation in ("flash_forward", "math_forward")) == (kernel is not None)
+    kernel = built("torch", problem, "float32", operation)
+    assert operation.startswith(("flash", "math")) == (kernel is not None)
     if kernel is not None:
         assert FORCED[operation] == kernel.notes["implementation"]
         assert judged(ran(kernel))
@@ -107,6 +185,14 @@ def test_torch_chooses_again_after_a_forced_implementation():
     )
 
 
+def test_jax_before_it_had_attention_is_skipped(monkeypatch):
+    """With the release in the reason."""
+    needed("jax")
+    monkeypatch.delattr("jax.nn.dot_product_attention")
+    with pytest.raises(Unsupported, match=r"jax [\d.]+ has no jax\.nn\.dot_product_attention"):
+        loaded("jax").build(KINDS["causal, groups"], "float32", "forward")
+
+
 @settings(max_examples=40)
 @given(problems(), st.sampled_from(("forward", "backward")))
 def test_any_mask_and_group_is_computed_right(problem, operation):
@@ -114,6 +200,22 @@ def test_any_mask_and_group_is_computed_right(problem, operation):
     kernel = ran(built("numpy", problem, "float32", operation))
     assert judged(kernel)
     assert all(agrees_with_itself(output.reference) for output in kernel.outputs.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "operation"),
+    [("torch", "forward"), ("torch", "backward"), ("torch", "math_backward"),
+     ("jax", "forward"), ("jax", "backward"), ("onnxruntime", "forward")],
+)  # fmt: skip
+@settings(max_examples=10, deadline=None)
+@given(problems())
+def test_any_mask_and_group_is_computed_right_by_libraries(name, operation, problem):
+    """Of all sizes; jax has heads of one size for keys and values."""
+    if name != "torch":
+        problem = of_one_head_size(problem)
+    kernel = built(name, problem, "float32", operation)
+    assert kernel is not None
+    assert judged(ran(kernel))
 
 
 @given(problems())
@@ -234,7 +336,7 @@ def test_wrong_gradients_are_caught(precision):
     ],
 )
 def test_what_cannot_exist_is_one_line(id, reason):
-    """The line names the id and what is wrong with it."""
+    """The line names the id and its fault."""
     name = "attention_decode" if "decode" in id else "attention"
     with pytest.raises(DeepbenchError, match=reason) as caught:
         problem_of(name, id)
@@ -250,7 +352,7 @@ def test_listed_problems_can_exist_and_read_well():
         "attention_b1_h64_kv8_q1024_s1024_d128_v128_causal":
             "attention 64 heads of 128, 8 KV heads, 1024 x 1024, causal",
         "attention_decode_b2_h128_kv1_q1_s2048_d576_v512_latent":
-            "attention 128 heads of 576 (values 512), 1 KV heads, 1 x 2048, batch 2, from a latent"
+            "attention 128 heads of 576 (values 512), 1 KV head, 1 x 2048, batch 2, from a latent"
             " cache",
     }  # fmt: skip
     assert titles == {id: listed[id].title for id in titles}
@@ -269,5 +371,16 @@ def test_bytes_of_a_gradient():
     problem = Attention(2, 4, 2, 3, 5, 8, 6)
     q, k, v, o = 2 * 4 * 3 * 8, 2 * 2 * 5 * 8, 2 * 2 * 5 * 6, 2 * 4 * 3 * 6
     assert 4 * (q + k + v + o) == problem.bytes_of("float32", "flash_forward")
-    assert 4 * (2 * (q + k + v) + o) == problem.bytes_of("float32", "backward")
+    for operation in ("backward", "flash_backward"):
+        assert 4 * (2 * (q + k + v) + o) == problem.bytes_of("float32", operation)
+        assert problem.flops_of("backward") == problem.flops_of(operation)
     assert "math" not in size_checks.problem("attention", problem.sizes()).title
+
+
+def test_the_next_kernel_has_every_implementation_of_attention():
+    """A kernel of one implementation disables the others for the whole process."""
+    torch = pytest.importorskip("torch")
+    built("torch", Attention(1, 1, 1, 4, 4, 8, 8), "float32", "math_forward").reset()
+    assert not torch.backends.cuda.flash_sdp_enabled()
+    built("torch", LinearLayer(2, 3, 4), "float32", "forward").reset()
+    assert torch.backends.cuda.flash_sdp_enabled()

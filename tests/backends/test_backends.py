@@ -4,6 +4,7 @@ import hashlib
 import importlib.metadata
 import os
 import platform
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -11,12 +12,13 @@ from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from installed_frameworks import loaded
+from installed_frameworks import PLACES, eager, loaded
 
 from deepbench_ops import backends
 from deepbench_ops.backends import families, output_check
@@ -26,6 +28,7 @@ from deepbench_ops.backends.numpy_backend import loaded_blas
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
 from deepbench_ops.backends.run_cache import RunCache
 from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.problems import FAMILIES
 from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.precision import PRECISIONS
@@ -37,7 +40,6 @@ NEVER_ON_CPU = {
     ("numpy", "bfloat16"): "numpy has no bfloat16",
     ("torch", "tf32"): "tf32 exists only on NVIDIA GPUs",
 }
-PLACES = [("numpy", "cpu"), ("torch", "cpu"), ("torch", "cuda")]
 CASES = [
     (name, device, precision)
     for name, device in PLACES
@@ -77,8 +79,8 @@ def judged(kernel):
 @pytest.mark.parametrize(("a_transposed", "b_transposed"), TRANSPOSES)
 @pytest.mark.parametrize(("name", "device", "precision"), CASES)
 def test_every_kernel_passes_its_check(name, device, precision, a_transposed, b_transposed):
-    """Every entry of a small problem is within what the precision allows."""
-    backend = loaded(name, device)
+    """Every entry of a small problem is within the precision's tolerance."""
+    backend = eager(name, device)
     problem = Gemm(m=1760, n=7000, k=2048, a_transposed=a_transposed, b_transposed=b_transposed)
     built(backend, families.small(problem), precision)
     found = output_check.check(backend, problem, precision)
@@ -90,7 +92,7 @@ def test_every_kernel_passes_its_check(name, device, precision, a_transposed, b_
 @given(m=SIZES, n=SIZES, k=SIZES, turned=st.sampled_from(TRANSPOSES), seed=st.integers(0, 99))
 def test_any_shape_is_computed_right(name, device, precision, m, n, k, turned, seed):
     """C becomes C + op(A)·op(B) for all sizes, 1 included."""
-    backend = loaded(name, device)
+    backend = eager(name, device)
     problem = Gemm(m=m, n=n, k=k, a_transposed=turned[0], b_transposed=turned[1])
     kernel = built(backend, problem, precision, seed=seed)
     kernel.run()
@@ -102,7 +104,7 @@ def test_any_shape_is_computed_right(name, device, precision, m, n, k, turned, s
 @pytest.mark.parametrize(("name", "device", "precision"), CASES)
 def test_single_rows_and_columns_are_computed_right(name, device, precision):
     """Every mix of one and many along m, n and k, where libraries take other paths, is right."""
-    backend = loaded(name, device)
+    backend = eager(name, device)
     for (m, n, k), turned in product(product((1, 40), repeat=3), TRANSPOSES):
         problem = Gemm(m=m, n=n, k=k, a_transposed=turned[0], b_transposed=turned[1])
         kernel = built(backend, problem, precision)
@@ -114,7 +116,7 @@ def test_single_rows_and_columns_are_computed_right(name, device, precision):
 @pytest.mark.parametrize(("name", "device", "precision"), CASES)
 def test_output_accumulates_and_reset_restores_it(name, device, precision):
     """Three runs add the product three times, and reset gives back exactly the initial C."""
-    backend = loaded(name, device)
+    backend = eager(name, device)
     kernel = built(backend, Gemm(m=23, n=9, k=31), precision)
     initial = gemm_inputs(Gemm(m=23, n=9, k=31), precision).c.astype(float)
     for _ in range(3):
@@ -130,7 +132,7 @@ def test_output_accumulates_and_reset_restores_it(name, device, precision):
 @pytest.mark.parametrize(("name", "device", "precision"), CASES)
 def test_output_stays_finite_however_often_it_is_added_to(name, device, precision):
     """A sample of very many runs without a reset does not turn C into infinities."""
-    kernel = built(loaded(name, device), Gemm(m=5, n=4, k=64), precision)
+    kernel = built(eager(name, device), Gemm(m=5, n=4, k=64), precision)
     for _ in range(20000):
         kernel.run()
     kernel.synchronise()
@@ -142,7 +144,7 @@ def test_output_stays_finite_however_often_it_is_added_to(name, device, precisio
 )
 def test_int8_extremes_are_summed_without_saturation(name, device, monkeypatch):
     """Products of -128 by -128, which overflow 16 bits when two are added, come out exact."""
-    backend = loaded(name, device)
+    backend = eager(name, device)
     extremes = gemm_inputs(Gemm(m=40, n=48, k=2560), "int8")
     extremes.a[...] = -128
     extremes.b[...] = -128
@@ -157,7 +159,7 @@ def test_int8_extremes_are_summed_without_saturation(name, device, monkeypatch):
 def test_work_and_traffic_are_those_of_the_unpadded_problem(name, device, precision):
     """A kernel reports the published FLOPs and bytes, whatever it had to pad."""
     problem = Gemm(m=35, n=3, k=129, b_transposed=True)
-    kernel = built(loaded(name, device), problem, precision)
+    kernel = built(eager(name, device), problem, precision)
     assert (problem.flops, problem.bytes(precision)) == (kernel.flops, kernel.bytes)
     assert {"inputs", "layout", "padding", "route"} <= set(kernel.notes)
     assert "column-major, A stored m x k, B stored n x k" == kernel.notes["layout"]
@@ -300,7 +302,7 @@ def test_numpy_refuses_a_gpu():
 
 
 def test_torch_without_a_gpu_says_so():
-    """torch on cuda without CUDA or a GPU names its release and what is missing."""
+    """torch on cuda without CUDA or a GPU names its release and the missing part."""
     torch = pytest.importorskip("torch")
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
@@ -317,7 +319,7 @@ def test_torch_without_a_gpu_says_so():
         (RuntimeError("an illegal memory access was encountered"), RuntimeError),
     ],
 )
-def test_a_missing_operation_is_told_from_a_fault(monkeypatch, error, expected):
+def test_a_missing_operation_is_distinguished_from_a_fault(monkeypatch, error, expected):
     """An operation that a release lacks is Unsupported with its words; a fault is passed on."""
     backend = loaded("torch")
 
@@ -476,7 +478,7 @@ def test_thread_count_is_what_was_set(name):
 
 @pytest.mark.parametrize("name", backends.NAMES)
 def test_versions_name_the_release_and_its_libraries(name):
-    """The fingerprint holds the framework's release and what it is built of, as text."""
+    """The fingerprint holds the framework's release and the parts of its build, as text."""
     backend = loaded(name)
     found = backend.versions()
     release = importlib.metadata.version(name)
@@ -498,14 +500,17 @@ def test_loading_numpy_leaves_torch_alone():
     assert ("False\n", "") == (done.stdout, done.stderr)
 
 
-@pytest.mark.parametrize("call", [backends.load, backends.preload])
-def test_a_framework_that_is_not_installed_is_named(monkeypatch, call):
+@pytest.mark.parametrize("call", ["load", "preload"])
+def test_a_framework_that_is_not_installed_is_named(call):
     """The error says which framework is missing and how to get it."""
-    monkeypatch.setitem(sys.modules, "torch", None)
-    for name in [name for name in sys.modules if "torch_backend" in name]:
-        monkeypatch.delitem(sys.modules, name)
-    with pytest.raises(DeepbenchError, match=r"torch is not installed .* 'pip install torch'"):
-        call("torch")
+    code = (
+        "import sys; sys.modules['torch'] = None;"
+        "from deepbench_ops import backends; from deepbench_ops.errors import DeepbenchError\n"
+        f"try: backends.{call}('torch')\n"
+        "except DeepbenchError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert re.search(r"torch is not installed .* 'pip install torch'", done.stdout), done
 
 
 @pytest.mark.parametrize(
@@ -530,3 +535,23 @@ def test_unknown_precision_operation_and_family_are_refused():
         backend.build(Gemm(m=2, n=2, k=2), "float32", "forwards")
     with pytest.raises(Unsupported, match="the numpy backend has no all_reduce kernels"):
         backend.build(AllReduce(elements=9), "float32", "sum")
+
+
+def test_a_framework_states_why_it_lacks_a_family():
+    """The reason takes the place of the usual one."""
+
+    class Stating(NumpyBackend):
+        lacking_families: ClassVar = {"all_reduce": "numpy runs in one process"}
+
+    with pytest.raises(Unsupported, match="numpy runs in one process"):
+        Stating().build(AllReduce(elements=9), "float32", "sum")
+
+
+@pytest.mark.parametrize("name", backends.NAMES)
+def test_no_family_with_kernels_is_stated_to_be_lacking(name):
+    """A reason is stated for families of this project that have no module in the framework."""
+    backend = loaded(name)
+    for family, reason in backend.lacking_families.items():
+        assert backend.builder(family) is None
+        assert family in FAMILIES
+        assert reason.startswith(name)

@@ -2,7 +2,6 @@
 
 import hashlib
 import importlib.util
-import sys
 import tracemalloc
 from dataclasses import replace
 from itertools import product
@@ -20,7 +19,7 @@ from deepbench_ops.backends.numpy_backend import conv as numpy_conv
 from deepbench_ops.backends.numpy_backend import im2col
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.measure import kernel_run
+from deepbench_ops.measure import kernel_measurement
 from deepbench_ops.problems import find, load
 from deepbench_ops.problems.conv import Conv
 from deepbench_ops.problems.precision import PRECISIONS
@@ -29,7 +28,7 @@ from deepbench_ops.random_operands import ALIGNMENT, round_to
 ROOT = Path(conv.__file__).parents[3]
 OPERATIONS = Conv.operations
 LAYOUTS = Conv.layouts
-PLACES = [("numpy", "cpu"), ("torch", "cpu"), ("torch", "cuda")]
+PLACES = installed_frameworks.PLACES
 LACKING = {("numpy", "tf32"), ("numpy", "bfloat16"), ("torch", "tf32")}
 CASES = [
     (name, device, precision, operation)
@@ -117,7 +116,7 @@ def known_fault(p, precision):
 
 def loaded(name, device="cpu", layout="published"):
     """Return a backend whose tensors lie so, or skip with the reason."""
-    backend = installed_frameworks.loaded(name, device)
+    backend = installed_frameworks.eager(name, device)
     backend.layout = layout
     return backend
 
@@ -140,7 +139,7 @@ def judged(kernel):
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize(("name", "device", "precision", "operation"), CASES)
 def test_every_kernel_passes_its_check(name, device, precision, operation, layout):
-    """Every entry of the small twin of every kind of convolution is within what is allowed."""
+    """Every entry of the small twin of every kind of convolution is within the tolerance."""
     backend = loaded(name, device, layout)
     for id in KINDS:
         problem = find("conv", id)
@@ -368,7 +367,7 @@ def test_wrong_kernels_are_found_out(mistake, operation):
 
 
 def test_deep_int8_sums_of_numpy_are_exact(monkeypatch):
-    """4608 products of -128 and -128, 75497472 in all, are beyond what a float32 counts by ones."""
+    """4608 products of -128 and -128, 75497472 in all, are more than a float32 counts by ones."""
     deep = Conv(w=5, h=5, c=512, n=2, k=8, r=3, s=3)
     images, filters = np.full((2, 512, 5, 5), -128, np.int8), np.full((8, 512, 3, 3), -128, np.int8)
     images[:, -1, -1, -1] = 127  # seen by the last window alone
@@ -463,7 +462,7 @@ def test_inputs_are_the_same_for_ever(precision, expected):
 
 
 def test_outputs_have_unit_variance():
-    """Filters are drawn so that a forward pass neither grows nor shrinks what it passes on."""
+    """Filters are drawn so that a forward pass neither grows nor shrinks its values."""
     reference = conv.reference(MIDDLING, conv.inputs(MIDDLING, "float32"), "float32", "forward")
     inner = reference.everywhere()[0][:, :, 1:-1, 1:-1]
     assert inner.std() == pytest.approx(1, abs=0.03)
@@ -520,7 +519,7 @@ def test_work_and_traffic_are_those_of_the_pass(name, device, precision, operati
 
 
 def test_each_pass_reads_two_tensors_and_writes_one():
-    """In float32 all passes move the same; in int8 what is written weighs four times as much."""
+    """In float32 all passes move the same; in int8 the output has four times the bytes."""
     images, filters, output = 3 * 9 * 14 * 23, 10 * 9 * 3 * 5, 3 * 10 * ODD.p * ODD.q
     total = images + filters + output
     assert {4 * total} == {ODD.bytes_of("float32", each) for each in OPERATIONS}
@@ -544,19 +543,21 @@ def test_the_first_layers_backward_data_is_skipped_with_the_reason(name, device)
 
 
 def test_a_skip_names_the_first_layer_on_the_way_to_asv(monkeypatch):
-    """Preparing it for a measurement raises what asv takes for a skip."""
+    """Preparing it for a measurement raises the error that asv takes for a skip."""
     monkeypatch.setenv("DEEPBENCH_FRAMEWORK", "numpy")
     with pytest.raises(NotImplementedError, match="nothing consumes the gradient of the input"):
-        kernel_run.prepare("conv", min(FIRST_LAYERS), "float32", "backward_data")
+        kernel_measurement.prepare("conv", min(FIRST_LAYERS), "float32", "backward_data")
 
 
 def test_the_layout_asked_for_reaches_the_kernel(monkeypatch):
     """The environment's layout is the prepared kernel's, as its notes say."""
     monkeypatch.setenv("DEEPBENCH_FRAMEWORK", "numpy")
     monkeypatch.setenv("DEEPBENCH_LAYOUT", "channels_last")
-    kernel_run._backend.cache_clear()
-    prepared = kernel_run.prepare("conv", "w7_h7_c832_n1_k256_r1_s1_pad0_0_stride1_1", "float32")
-    kernel_run._backend.cache_clear()
+    kernel_measurement._backend.cache_clear()
+    prepared = kernel_measurement.prepare(
+        "conv", "w7_h7_c832_n1_k256_r1_s1_pad0_0_stride1_1", "float32"
+    )
+    kernel_measurement._backend.cache_clear()
     assert prepared.kernel.notes["layout"].startswith("channels last")
 
 
@@ -646,7 +647,7 @@ def test_torch_notes_what_computes(operation, capfd):
     assert ("the way out is open again\n", "") == capfd.readouterr()
 
 
-def test_a_primitive_that_cannot_be_told_breaks_nothing(monkeypatch):
+def test_an_unreadable_primitive_breaks_nothing(monkeypatch):
     """A failure while looking is in the note, and the caller goes on."""
     primitive = pytest.importorskip("deepbench_ops.backends.torch_backend.onednn_primitive")
 
@@ -662,9 +663,7 @@ def test_a_primitive_that_cannot_be_told_breaks_nothing(monkeypatch):
 
 def test_benchmarks_time_each_pass_of_the_published_sets(monkeypatch):
     """Three passes in training, one in inference, a first call in both, on the sets' problems."""
-    monkeypatch.setattr(kernel_run, "preload", lambda: None)
-    for name in ("deepbench_ops.suite", "deepbench_ops.suite.conv"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setattr(kernel_measurement, "preload", lambda: None)
     path = ROOT / "deepbench_ops" / "suite" / "conv.py"
     spec = importlib.util.spec_from_file_location("conv_benchmarks", path)
     suite = importlib.util.module_from_spec(spec)

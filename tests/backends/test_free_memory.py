@@ -7,7 +7,7 @@ import pytest
 from deepbench_ops.backends import free_memory
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.measure import kernel_run
+from deepbench_ops.measure import kernel_measurement
 
 PROBLEM = "m7680_n48000_k2560_NN"
 
@@ -15,11 +15,11 @@ PROBLEM = "m7680_n48000_k2560_NN"
 def test_a_problem_beyond_memory_is_skipped_with_both_sizes(monkeypatch):
     """The reason names the bytes needed and available, and nothing large was allocated."""
     monkeypatch.setenv("DEEPBENCH_FRAMEWORK", "numpy")
-    kernel_run._backend.cache_clear()
+    kernel_measurement._backend.cache_clear()
     monkeypatch.setattr(NumpyBackend, "memory_available", lambda self: 1e9)
     tracemalloc.start()
     with pytest.raises(Unsupported, match=r"needs about 7\.\d+e\+09 bytes .* 1e\+09 are available"):
-        kernel_run.prepare("gemm", PROBLEM, "float32")
+        kernel_measurement.prepare("gemm", PROBLEM, "float32")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 1e8

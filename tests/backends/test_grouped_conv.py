@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from framework_table import loaded_with, refusals_of_others
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from installed_frameworks import loaded, needed
+from installed_frameworks import PLACES, loaded
 from kernel_checks import agrees, distinguishes
 
+from deepbench_ops import backends
 from deepbench_ops.backends import output_check
 from deepbench_ops.backends.families import grouped_conv as family
 from deepbench_ops.errors import DeepbenchError, Unsupported
@@ -16,51 +18,68 @@ from deepbench_ops.problems.grouped_conv import GroupedConv
 PASSES = GroupedConv.operations
 PRECISIONS = GroupedConv.precisions
 HAD = {
-    ("numpy", "cpu"): {"forward": ("float32",)},
-    ("torch", "cpu"): dict.fromkeys(PASSES, PRECISIONS),
-    ("torch", "cuda"): dict.fromkeys(PASSES, PRECISIONS),
-    ("jax", "cpu"): dict.fromkeys(PASSES, PRECISIONS),
-    ("onnxruntime", "cpu"): {"forward": ("float32", "float16")},
-    ("openvino", "cpu"): {"forward": ("float32", "float16")},
+    "numpy": {"forward": ("float32",)},
+    "torch": dict.fromkeys(PASSES, PRECISIONS),
+    "jax": dict.fromkeys(PASSES, PRECISIONS),
+    "tensorflow": {
+        **dict.fromkeys(PASSES, ("float32",)),
+        "forward": ("float32", "bfloat16"),
+    },
+    "onnxruntime": {"forward": ("float32", "float16")},
+    "openvino": {"forward": PRECISIONS},
 }
-"""The precisions that each framework has, by pass."""
+"""The precisions that each of these frameworks has, by pass."""
 
-CASES = [(*place, operation, precision) for place in HAD for operation in PASSES
-         for precision in PRECISIONS]  # fmt: skip
 DEPTHWISE = GroupedConv(128, 56, 56, 128, 32, 128, 7, 7, 3, 1)
 PROBLEM = GroupedConv(4, 9, 7, 8, 2, 12, 3, 3, 1, 2)
 
 
-@pytest.mark.parametrize(("name", "device", "operation", "precision"), CASES)
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("operation", PASSES)
+@pytest.mark.parametrize(("name", "device"), PLACES)
 def test_every_pass_passes_its_check_or_is_refused(name, device, operation, precision):
     """All entries of a small problem are right, or the framework lacks the pass with a reason."""
-    if name in ("onnxruntime", "openvino"):
-        needed("onnx")
-    backend = loaded(name, device)
-    if precision not in HAD[name, device].get(operation, ()):
+    backend = loaded_with(name, device, GroupedConv.family)
+    if name in HAD and precision not in HAD[name].get(operation, ()):
         with pytest.raises(Unsupported):
             output_check.check(backend, DEPTHWISE, precision, operation)
         return
     try:
-        found = output_check.check(backend, DEPTHWISE, precision, operation)
+        with refusals_of_others(name):
+            found = output_check.check(backend, DEPTHWISE, precision, operation)
     except Unsupported as reason:
-        assert ("torch", True) == (name, "adds up in 32 bits" in str(reason))
+        expected = {"torch": "adds up in 32 bits", "openvino": "no bfloat16 on this processor"}
+        assert expected[name] in str(reason)
         pytest.skip(str(reason))
     assert (True, True) == (found.ok, found.error <= found.tolerance)
 
 
 @pytest.mark.parametrize("operation", PASSES)
-@pytest.mark.parametrize("name", ["torch", "jax"])
+@pytest.mark.parametrize("name", backends.NAMES)
 def test_groups_and_patches_are_computed_right(name, operation):
-    """Several channels in a group, more filters than channels, strides and patches are right."""
-    for problem in (PROBLEM, GroupedConv(1, 12, 8, 6, 2, 10, 4, 4, 0, 4)):
-        kernel = loaded(name).build(problem, "float32", operation)
+    """Several channels in a group, more filters than channels, strides and patches are right, or
+    refused: numpy has depthwise ones alone, tensorflow those of one channel in a group."""
+    backend = loaded_with(name, "cpu", GroupedConv.family)
+    if name == "numpy" or (name in HAD and operation not in HAD[name]):
+        with pytest.raises(Unsupported):
+            backend.build(PROBLEM, "float32", operation)
+        return
+    some = GroupedConv(6, 9, 7, 6, 2, 12, 3, 3, 1, 2) if name == "tensorflow" else PROBLEM
+    for problem in (some, GroupedConv(1, 12, 8, 6, 2, 10, 4, 4, 0, 4)):
+        with refusals_of_others(name):
+            kernel = backend.build(problem, "float32", operation)
         kernel.reset()
         kernel.run()
         kernel.synchronise()
         expected, allowed = kernel.reference.everywhere()
         assert np.all(np.abs(kernel.result() - expected) <= allowed)
         assert output_check.spot_check(kernel).ok
+
+
+def test_groups_of_several_channels_are_refused_where_they_cannot_be():
+    """TensorFlow has one channel in each group, or one group, on processors."""
+    with pytest.raises(Unsupported, match="groups of several channels"):
+        loaded("tensorflow").build(PROBLEM, "float32")
 
 
 @pytest.mark.parametrize("operation", PASSES)

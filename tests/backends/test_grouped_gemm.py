@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from framework_table import ONNX, loaded_with, refusals_of_others
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from installed_frameworks import loaded
+from installed_frameworks import PLACES, eager, loaded, skip_without
 from kernel_checks import agrees, distinguishes
 
+from deepbench_ops import backends
 from deepbench_ops.backends import output_check
 from deepbench_ops.backends.families import grouped_gemm as family
 from deepbench_ops.errors import DeepbenchError, Unsupported
@@ -14,19 +16,19 @@ from deepbench_ops.problems import size_checks
 from deepbench_ops.problems.grouped_gemm import SPLITS, GroupedGemm
 
 OPERATIONS = GroupedGemm.operations
-PLACES = [("numpy", "cpu"), ("torch", "cpu"), ("torch", "cuda"), ("jax", "cpu")]
-CASES = [(*place, precision) for place in PLACES for precision in GroupedGemm.precisions]
+WITHOUT = ("tensorflow", *ONNX)
+"""Frameworks that need no grouped products."""
 PROBLEM = GroupedGemm(9, 20, 24, 40, "skewed")
 
 
-def built(name, device, problem, precision, operation, seed=0):
+def built(backend, problem, precision, operation, seed=0):
     """Return a kernel after one run, or skip where numpy has no such product."""
-    backend = loaded(name, device)
-    try:
+    if "numpy" == backend.name and "float32" != precision:
+        with pytest.raises(Unsupported, match="numpy has no BLAS products in") as reason:
+            backend.build(problem, precision, operation, seed)
+        pytest.skip(str(reason.value))
+    with refusals_of_others(backend.name):
         kernel = backend.build(problem, precision, operation, seed)
-    except Unsupported as reason:
-        assert "numpy" == name, str(reason)
-        pytest.skip(str(reason))
     kernel.reset()
     kernel.run()
     kernel.synchronise()
@@ -34,24 +36,26 @@ def built(name, device, problem, precision, operation, seed=0):
 
 
 def within(kernel):
-    """Return whether every entry is within what is allowed."""
+    """Return whether every entry is within the tolerance."""
     expected, allowed = kernel.reference.everywhere()
     return bool(np.all(np.abs(kernel.result() - expected) <= allowed))
 
 
 @pytest.mark.parametrize("split", SPLITS)
 @pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize(("name", "device", "precision"), CASES)
+@pytest.mark.parametrize("precision", GroupedGemm.precisions)
+@pytest.mark.parametrize(("name", "device"), PLACES)
 def test_every_kernel_passes_its_check(name, device, precision, operation, split):
     """All entries of a small problem are right, however rows are divided."""
     problem = GroupedGemm(128, 100, 768, 2048, split)
-    built(name, device, PROBLEM, precision, operation)
-    found = output_check.check(loaded(name, device), problem, precision, operation)
+    backend = loaded_with(name, device, GroupedGemm.family, WITHOUT)
+    built(backend, PROBLEM, precision, operation)
+    found = output_check.check(backend, problem, precision, operation)
     assert (True, True) == (found.ok, found.error <= found.tolerance)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("name", ["numpy", "torch"])
+@pytest.mark.parametrize("name", backends.NAMES)
 @settings(max_examples=15, deadline=None)
 @given(
     groups=st.integers(1, 9), rows=st.integers(1, 40), n=st.integers(1, 4), k=st.integers(1, 4),
@@ -59,9 +63,10 @@ def test_every_kernel_passes_its_check(name, device, precision, operation, split
 )  # fmt: skip
 def test_any_loads_are_computed_right(name, operation, groups, rows, n, k, split, seed):
     """Results are right for all loads, experts without rows and a single expert included."""
-    kernel = built(
-        name, "cpu", GroupedGemm(groups, rows, 4 * n, 4 * k, split), "float32", operation, seed
-    )
+    backend = eager(name)
+    skip_without(backend, GroupedGemm.family)
+    problem = GroupedGemm(groups, rows, 4 * n, 4 * k, split)
+    kernel = built(backend, problem, "float32", operation, seed)
     assert within(kernel)
     assert output_check.spot_check(kernel).ok
 
@@ -148,7 +153,7 @@ def test_work_and_traffic_are_those_of_the_operation():
 def test_torch_calls_its_grouped_product():
     """No loop of ours: one grouped_mm in each call."""
     torch = pytest.importorskip("torch")
-    kernel = built("torch", "cpu", PROBLEM, "float32", "forward")
+    kernel = built(loaded("torch"), PROBLEM, "float32", "forward")
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
         kernel.run()
     assert "aten::_grouped_mm" in {event.key for event in profile.key_averages()}

@@ -30,6 +30,24 @@ def test_libraries_of_torch_are_read_from_logs() -> None:
     assert "torch" == log.summary("")
 
 
+EVENTS = (
+    "Memset (Device)",
+    "void at::native::(anonymous namespace)::softmax_warp<float, 4>(float*, float const*, int)",
+    "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute",
+    "void at::native::(anonymous namespace)::softmax_warp<float, 4>(float*, float const*, int)",
+    "Memcpy DtoD (Device -> Device)",
+)
+"""Names of the kernels of a GPU, as torch's profiler lists them."""
+
+
+def test_kernels_of_a_gpu_are_named_without_their_arguments() -> None:
+    """Each kernel once, in order; copies are none."""
+    log = pytest.importorskip("deepbench_ops.backends.torch_backend.library_log")
+    expected = f"at::native::softmax_warp<float,4>, {EVENTS[2]}"
+    assert expected == log.kernels_of_gpu(EVENTS)
+    assert log.KERNEL_NAME_LENGTH == len(log.kernels_of_gpu(["k" * 1000]))
+
+
 @pytest.mark.parametrize(
     ("program", "expected"),
     [
@@ -71,4 +89,14 @@ def test_a_real_product_names_its_code(framework: str, words: str, capfd) -> Non
     assert found.startswith(words)
     assert found
     assert found == kernel.implementation()
+    assert ("", "") == capfd.readouterr()
+
+
+def test_mindspore_names_the_calls_of_onednn(capfd) -> None:
+    """Asking prints nothing; MindSpore itself may, where it is imported."""
+    kernel = loaded("mindspore").build(problem_of("gemm", PRODUCT), "float32")
+    kernel.reset()
+    kernel.run()
+    capfd.readouterr()
+    assert kernel.implementation().startswith("onednn matmul ")
     assert ("", "") == capfd.readouterr()

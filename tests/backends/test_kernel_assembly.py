@@ -12,7 +12,7 @@ from deepbench_ops.backends import NAMES, families
 from deepbench_ops.backends.kernel import widened
 from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.problems import Gemm
+from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.problem import FIRST_CALL
 from deepbench_ops.problems.problem_lists import TYPES
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from framework_table import check_of_every_kernel, entries_agree, every_operation
+from framework_table import ONNX, check_of_every_kernel, entries_agree, every_operation
 from kernel_checks import accepted
 
 from deepbench_ops.backends.families import kl_div as family
@@ -10,9 +10,7 @@ from deepbench_ops.problems.kl_div import KlDiv
 
 PROBLEM = KlDiv(40, 140)
 
-test_every_kernel_passes_its_check = check_of_every_kernel(
-    every_operation(PROBLEM), frameworks=("numpy", "torch", "jax", "tensorflow")
-)
+test_every_kernel_passes_its_check = check_of_every_kernel(every_operation(PROBLEM), without=ONNX)
 test_reference_at_some_entries_is_the_whole_reference = entries_agree(every_operation(PROBLEM))
 
 

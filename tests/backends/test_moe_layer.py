@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from framework_table import loaded_with, refusals_of_others
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from installed_frameworks import loaded, needed
+from installed_frameworks import PLACES, eager, skip_without
 from kernel_checks import accepted, agrees, distinguishes
 
+from deepbench_ops import backends
 from deepbench_ops.backends import output_check
 from deepbench_ops.backends.families import moe_layer as family
 from deepbench_ops.errors import DeepbenchError, Unsupported
@@ -21,27 +23,19 @@ LACKING = {
     ("onnxruntime", "bfloat16"): "no bfloat16",
 }
 NO_GRADIENTS = {"numpy": "numpy has no gradients", "onnxruntime": "ONNX is a format of trained"}
-PLACES = [
-    ("numpy", "cpu"), ("torch", "cpu"), ("torch", "cuda"), ("jax", "cpu"), ("onnxruntime", "cpu"),
-]  # fmt: skip
-CASES = [(*place, precision) for place in PLACES for precision in MoeLayer.precisions]
+WITHOUT = ("openvino", "tensorflow")
+"""Frameworks that need no such layers."""
 PROBLEM = MoeLayer(9, 6, 32, 24, 2)
-
-
-def backend_of(name, device="cpu"):
-    """Return a backend, or skip where it or what it needs is missing."""
-    if name == "onnxruntime":
-        needed("onnx")
-    return loaded(name, device)
 
 
 @pytest.mark.parametrize("operation", MoeLayer.operations)
 @pytest.mark.parametrize("activation", MATRICES)
-@pytest.mark.parametrize(("name", "device", "precision"), CASES)
+@pytest.mark.parametrize("precision", MoeLayer.precisions)
+@pytest.mark.parametrize(("name", "device"), PLACES)
 def test_every_layer_passes_its_check_or_is_refused(name, device, precision, activation, operation):
     """All entries of a small layer, and of its gradients, are right, or the framework lacks it with
     a reason."""
-    backend = backend_of(name, device)
+    backend = loaded_with(name, device, MoeLayer.family, WITHOUT)
     problem = MoeLayer(128, 32, 2048, 768, 8, activation)
     reason = LACKING.get((name, precision))
     if operation == "backward":
@@ -52,13 +46,13 @@ def test_every_layer_passes_its_check_or_is_refused(name, device, precision, act
         with pytest.raises(Unsupported, match=reason):
             output_check.check(backend, problem, precision, operation)
         return
-    found = output_check.check(backend, problem, precision, operation)
+    with refusals_of_others(name):
+        found = output_check.check(backend, problem, precision, operation)
     assert (True, True) == (found.ok, found.error <= found.tolerance)
 
 
-@pytest.mark.parametrize(
-    ("name", "operation"), [("numpy", "forward"), ("torch", "forward"), ("torch", "backward")]
-)
+@pytest.mark.parametrize("operation", MoeLayer.operations)
+@pytest.mark.parametrize("name", backends.NAMES)
 @settings(max_examples=12, deadline=None)
 @given(
     tokens=st.integers(1, 20), experts=st.integers(1, 9), top_k=st.integers(1, 9),
@@ -67,7 +61,12 @@ def test_every_layer_passes_its_check_or_is_refused(name, device, precision, act
 def test_any_choice_is_computed_right(name, operation, tokens, experts, top_k, seed, activation):
     """Every output is right for any number of experts, all chosen or some without tokens."""
     problem = MoeLayer(tokens, experts, 16, 8, min(top_k, experts), activation)
-    kernel = loaded(name).build(problem, "float32", operation, seed)
+    if operation == "backward" and name in NO_GRADIENTS:
+        pytest.skip(NO_GRADIENTS[name])
+    backend = eager(name)
+    skip_without(backend, MoeLayer.family)
+    with refusals_of_others(name):
+        kernel = backend.build(problem, "float32", operation, seed)
     kernel.reset()
     kernel.run()
     for output in kernel.outputs.values():

@@ -9,7 +9,7 @@ from deepbench_ops.backends import families, output_check
 from deepbench_ops.backends.families.model import MARGIN, memory_needed
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.measure import kernel_run, record_spool
+from deepbench_ops.measure import kernel_measurement, record_spool
 from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.problem import computed
 
@@ -34,7 +34,7 @@ def apart(problem=MMOE, operation="forward_operations"):
 @pytest.mark.parametrize("operation", APART)
 @pytest.mark.parametrize("name", ["mobilenet_v2", "lstm", "xlnet", "dlrm", "wide_deep"])
 def test_all_operations_of_a_step_are_found_and_can_be_repeated(name, operation):
-    """The step that they make up, and nothing else, computes what float64 does."""
+    """The step that they make up, and nothing else, agrees with float64."""
     assert output_check.check(TorchBackend(), twin(name), "float32", operation).ok
     assert "none" == apart(twin(name), operation).notes["not repeated alone"]
 
@@ -114,7 +114,7 @@ def test_what_cannot_be_repeated_alone_is_on_record(monkeypatch):
     assert "1, called 2 times: _softmax" == notes["not repeated alone"]
 
 
-def test_they_are_measured_beside_the_yardstick_of_their_step():
+def test_they_are_measured_with_the_yardstick_of_their_step():
     """Which of the two it is goes by FLOPs and bytes."""
     for operation in APART:
         whole = TorchBackend().build(MMOE, "float32", computed(operation))
@@ -124,12 +124,14 @@ def test_they_are_measured_beside_the_yardstick_of_their_step():
 
 def test_asv_gets_seconds_and_the_record_what_they_are_of(monkeypatch):
     monkeypatch.setenv("DEEPBENCH_FRAMEWORK", "torch")
-    kernel_run._backend.cache_clear()
+    kernel_measurement._backend.cache_clear()
     written = []
     monkeypatch.setattr(record_spool, "write", written.append)
-    prepared = kernel_run.prepare("model", "mmoe_b1", "float32", "forward_operations")
-    kernel_run._backend.cache_clear()
-    answer = kernel_run.timed(prepared, "model.InferenceServer.kernel_forward_operations", ())
+    prepared = kernel_measurement.prepare("model", "mmoe_b1", "float32", "forward_operations")
+    kernel_measurement._backend.cache_clear()
+    answer = kernel_measurement.timed(
+        prepared, "model.InferenceServer.kernel_forward_operations", ()
+    )
     assert min(answer["samples"]) > 0
     assert "16, called 27 times" == written[0]["notes"]["operations"]
 

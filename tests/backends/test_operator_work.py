@@ -1,4 +1,4 @@
-"""FLOPs and bytes of a step's operations: all of the model's, and what memory really moves."""
+"""FLOPs and bytes of a step's operations: all of the model's, and the bytes really moved."""
 
 from functools import partial
 from math import prod
@@ -69,7 +69,7 @@ def on_paper(name, operation, form):
 
 
 @pytest.mark.parametrize("name", TRAINED)
-def test_a_step_has_the_flops_of_three_passes_but_for_what_nobody_asks(name):
+def test_a_step_has_the_flops_of_three_passes_without_unneeded_gradients(name):
     problem = Model(name=name, batch=BATCH)
     assert 3 * problem.flops - UNASKED.get(name, 0) == problem.flops_of("training_step")
 

@@ -1,4 +1,4 @@
-"""RMSNorm: frameworks, precisions and passes; wrong kernels; what the norm leaves unchanged."""
+"""RMSNorm: frameworks, precisions and passes; wrong kernels; changes that the norm cancels."""
 
 import numpy as np
 import pytest

@@ -51,7 +51,7 @@ def test_wrong_turns_are_caught(mistake):
 
 
 def test_gradients_turn_back():
-    """Backward is the opposite turn of both gradients: turning again gives what arrived."""
+    """Backward is the opposite turn of both gradients: turning again gives the incoming ones."""
     drawn = family.inputs(PROBLEM, "float32")
     queries, keys = passes(drawn, turn=-1)
     right = {"": queries, family.KEYS_GRADIENT: keys}

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
-from installed_frameworks import loaded
-from kernel_checks import accepted, verdict
+from framework_table import ONNX, check_of_every_kernel, every_operation
+from installed_frameworks import eager, skip_without
+from kernel_checks import accepted
 
+from deepbench_ops import backends
 from deepbench_ops.backends.families import sampling as family
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.problem_ids import problem_of
@@ -13,10 +15,7 @@ from deepbench_ops.problems.sampling import Sampling
 PROBLEM = Sampling(64, 131, 0.95)
 
 
-@pytest.mark.parametrize("name", ["numpy", "torch", "jax"])
-def test_every_kernel_passes_its_check(name):
-    """Every drawn column is among the likeliest that hold p together."""
-    assert "ok" == verdict(name, PROBLEM, "float32", "forward")
+test_every_kernel_passes_its_check = check_of_every_kernel(every_operation(PROBLEM), without=ONNX)
 
 
 def test_wrong_columns_are_caught():
@@ -34,7 +33,7 @@ def test_wrong_columns_are_caught():
     assert not right((np.cumsum(shares, axis=1) > drawn).argmax(axis=1))
 
 
-@pytest.mark.parametrize("name", ["numpy", "torch"])
+@pytest.mark.parametrize("name", backends.NAMES)
 def test_columns_are_drawn_as_often_as_they_are_likely(name, monkeypatch):
     """Of 4000 equal rows as many have each column as its share of the likely ones says."""
     row = np.float32([0.02, 0.4, 0.03, 0.3, 0.25])
@@ -45,7 +44,9 @@ def test_columns_are_drawn_as_often_as_they_are_likely(name, monkeypatch):
         "inputs",
         lambda *given: family.Operands({"probabilities": lambda: np.tile(row, (4000, 1))}, {}),
     )
-    kernel = loaded(name).build(problem, "float32")
+    backend = eager(name)
+    skip_without(backend, Sampling.family)
+    kernel = backend.build(problem, "float32")
     kernel.reset()
     kernel.run()
     counts = np.bincount(kernel.result().astype(int), minlength=5)

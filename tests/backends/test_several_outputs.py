@@ -9,7 +9,7 @@ from deepbench_ops.backends import families, output_check
 from deepbench_ops.backends.backend_interface import Backend
 from deepbench_ops.backends.kernel import Kernel, Output
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.problems import Gemm
+from deepbench_ops.problems.gemm import Gemm
 
 
 @dataclass

@@ -37,7 +37,7 @@ def test_wrong_outputs_are_caught(mistake, precision):
 
 
 def test_a_gradient_without_its_sum_is_caught():
-    """dx = y·dy lacks what the other entries of the row take away."""
+    """dx = y·dy lacks the share of the other entries of the row."""
     drawn = family.inputs(PROBLEM, "float32")
     assert not accepted(PROBLEM, "backward", passes(drawn, scaled=False)[1])
 

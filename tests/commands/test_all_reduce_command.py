@@ -44,7 +44,7 @@ def test_one_gpu_may_be_alone():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ([], "--ranks is missing"),
         (["--ranks", "0"], "--ranks is 0: from 2 "),
@@ -64,13 +64,13 @@ def test_one_gpu_may_be_alone():
         (["--ranks", "2", "--elements", str(10**13)], "2 ranks of 10000000000000 elements need"),
     ],
 )
-def test_bad_input_is_one_line(arguments, told):
-    """A mistake exits 2 with one line on stderr that names the option and what it takes."""
+def test_bad_input_is_one_line(arguments, message):
+    """A mistake exits 2 with one line on stderr that names the option and its values."""
     if "--elements" in arguments and str(10**13) in arguments:
         pytest.importorskip("torch")
     status, out, err = allreduce(*arguments)
     assert (2, 1) == (status, len(err.splitlines()))
-    assert err.startswith(f"deepbench: error: {told}")
+    assert err.startswith(f"deepbench: error: {message}")
     assert [] == [line for line in out.splitlines() if line.startswith("n")]
 
 

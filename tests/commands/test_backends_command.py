@@ -1,4 +1,4 @@
-"""`deepbench backends`: a table of what frameworks have, and why not."""
+"""`deepbench backends`: a table of the kernels of frameworks, with reasons for gaps."""
 
 import json
 

@@ -180,8 +180,8 @@ def test_kinds_that_are_skipped_are_counted(monkeypatch):
     assert expected == (row.verdict, row.compared, row.reason)
 
 
-def test_of_several_reasons_the_usual_one_is_told(monkeypatch):
-    """Where all kinds are missing, the row says what most of them lack, not what the first does."""
+def test_of_several_reasons_the_usual_one_is_printed(monkeypatch):
+    """Where all kinds are missing, the row has the reason of most, not that of the first."""
 
     def build(self, problem, *what):
         raise Unsupported("no transposes" if problem.b_transposed else "no products")
@@ -306,7 +306,7 @@ def test_unknown_names_end_in_one_line(arguments):
 
 @pytest.mark.slow
 def test_everything_at_hand_is_right():
-    """All families, at the precisions that they have, pass on what compiles nothing.
+    """All families, at the precisions that they have, pass on frameworks that compile nothing.
 
     Those that compile every kind take minutes: test_compiled_backends.py has some kinds of theirs.
     """
@@ -365,7 +365,7 @@ def test_a_family_with_kernels_appears_by_itself(monkeypatch):
     ],
 )
 def test_badness_is_the_part_of_what_is_allowed(found, expected):
-    """Errors are compared by what is allowed at them, and no number is the worst of all."""
+    """Errors are compared by their tolerances, and no number is the worst of all."""
     assert expected == found.badness
 
 

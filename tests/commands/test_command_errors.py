@@ -77,7 +77,7 @@ def test_a_missing_module_of_this_project_is_no_missing_package(monkeypatch):
         ("export --machine vm", "--format is missing: choose one of xlsx, csv, json, parquet"),
         (f"export a.foo --machine {MACHINE}", "--format is missing, and a.foo ends in none"),
         ("problems --published-only --family conv", "no problem meets all of these conditions"),
-        ("problems --format xml", "(deepbench problems --help lists what it takes)"),
+        ("problems --format xml", "(deepbench problems --help lists its options)"),
         ("foo", "No such command 'foo'"),
     ],
 )

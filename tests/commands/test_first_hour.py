@@ -11,7 +11,7 @@ pytest.importorskip("asv", reason="releases are installed by asv's means")
 
 from deepbench_ops.backends.backend_check_table import CheckResult
 from deepbench_ops.commands.check import print_csv, print_table
-from deepbench_ops.distributed.check_process import Selection
+from deepbench_ops.distributed.check_rows import Selection
 from deepbench_ops.releases import environment_install, worker_launch
 from deepbench_ops.releases.release_table import Release
 
@@ -33,7 +33,7 @@ def test_the_dashboard_ends_with_the_next_commands():
 
 
 def test_the_dashboard_ends_at_a_damaged_configuration():
-    """The configuration is checked before asv reads it, with a traceback for what is no JSON."""
+    """The configuration is checked first: asv ends in a traceback for a file that is no JSON."""
     shown = dashboard_commands()
     programs = (".venv/bin/deepbench", ".venv/bin/asv")
     lines = [line for line in shown.splitlines() if line.startswith(programs)]

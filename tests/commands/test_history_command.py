@@ -1,4 +1,4 @@
-"""`deepbench history`: what it measures, prints, keeps and refuses; workers with known times."""
+"""`deepbench history`: measured, printed, kept and refused; workers with known times."""
 
 import json
 import sys
@@ -7,8 +7,10 @@ import pytest
 from command import deepbench
 
 from deepbench_ops import project
+from deepbench_ops.commands import history_report
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import core_latency, ensemble
+from deepbench_ops.measure import core_latency, ensemble_sweeps
+from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import worker_launch
 
@@ -85,7 +87,7 @@ def test_ratios_to_the_anchor_are_machine_readable(releases):
 
 def test_a_history_goes_on_after_an_interruption(releases, monkeypatch):
     """Rounds that are on the disk are not measured again, and the interruption names them."""
-    measure, begun = ensemble.run_round, []
+    measure, begun = ensemble_sweeps.run_round, []
 
     def interrupted(launches, tasks, number, *more, **options):
         begun.append(number)
@@ -93,7 +95,7 @@ def test_a_history_goes_on_after_an_interruption(releases, monkeypatch):
             raise KeyboardInterrupt
         return measure(launches, tasks, number, *more, **options)
 
-    monkeypatch.setattr(ensemble, "run_round", interrupted)
+    monkeypatch.setattr(ensemble_sweeps, "run_round", interrupted)
     status, _, err = history()
     assert 130 == status
     assert f"{releases} keeps all rounds" in err
@@ -189,10 +191,19 @@ def test_bad_arguments_are_one_line(releases, asked, message):
     assert message in err.splitlines()[-1]
 
 
+def test_the_widest_kernels_are_named():
+    """Eight of ten, the widest first, in percent; then the number of the others."""
+    widths = {KernelIdentity("gemm", f"k{n}", "float32"): n / 100 for n in range(10)}
+    named = history_report._widest(widths)
+    assert named.startswith("k9 forward 9 %, k8 forward 8 %,")
+    assert named.endswith(", k2 forward 2 %, and 2 more")
+
+
 def test_the_budget_ends_it(releases):
     """No further round begins after the time, and the line says how to go on."""
     status, _, err = history("--budget", "0.000001s", "--within", "0.0001%")
     assert 0 == status
     assert "0 of 1 kernels are known to 0.0001 % or better" in err
+    assert "not known so well, with half-widths: m35_n700_k2048_NN forward (too few rounds)" in err
     assert "the same command with a larger --budget or --rounds goes on" in err
     assert 1 == len(list(_whole(releases)))

@@ -16,7 +16,7 @@ from known_workers import TASK, TIMES, launch_of
 from processes import marked_pids
 
 from deepbench_ops import project
-from deepbench_ops.analysis import new_release_block, open_history, points
+from deepbench_ops.analysis import history_stores, new_release_measurement, points
 from deepbench_ops.analysis.ensemble_verdicts import Goal
 from deepbench_ops.asv_adapter import (
     ensemble_filing,
@@ -27,14 +27,20 @@ from deepbench_ops.asv_adapter import (
 )
 from deepbench_ops.asv_adapter.filing_target import FilingTarget
 from deepbench_ops.asv_adapter.history_join import Joining
-from deepbench_ops.conditions import CACHE
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import core_latency, ensemble, kernel_round_json, threads, worker_turns
-from deepbench_ops.measure.kernel_round import Round
+from deepbench_ops.measure import (
+    core_latency,
+    ensemble_round_json,
+    ensemble_sweeps,
+    threads,
+    worker_turns,
+)
+from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.nominal_readings import NominalReadings
-from deepbench_ops.measure.round_store import RoundStore
+from deepbench_ops.measure.round_journal import RoundStore
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import table_location, worker_launch
+from deepbench_ops.run_conditions import CACHE
 from deepbench_ops.storage import atomic_write, ensemble_round_files, measurement_files
 
 
@@ -51,7 +57,7 @@ def target(monkeypatch, tmp_path):
         lambda release, folder, say: launch_of(release.name, TIMES[release.name]),
     )
     member = launch_of("yardstick", 2e-3)
-    monkeypatch.setattr(open_history, "member", lambda: member)
+    monkeypatch.setattr(history_stores, "member", lambda: member)
     return found
 
 
@@ -70,7 +76,7 @@ def filed(target: FilingTarget) -> dict[str, points.Point]:
 
 def rounds_of(target: FilingTarget) -> list[Round]:
     """Return the filed rounds of the kernel."""
-    return kernel_round_json.load(ensemble_round_files.path_of(target.folder, "numpy")).get(
+    return ensemble_round_json.load(ensemble_round_files.path_of(target.folder, "numpy")).get(
         TASK, []
     )
 
@@ -168,7 +174,7 @@ def test_old_records_of_the_kernel_are_replaced_and_others_stay(target):
 
 
 def test_more_rounds_join_the_same_file(target):
-    """The second command measures what the first has not."""
+    """The second command measures the kernels that the first has not."""
     history()
     status, _, _ = history("--within", "0.0001%", rounds=8)
     assert 0 == status
@@ -208,7 +214,7 @@ def test_a_release_without_the_kernel_is_a_skip(target, monkeypatch):
 @pytest.mark.parametrize("how", ["DIES", "HANGS"])
 def test_a_worker_that_is_lost_leaves_the_others(target, monkeypatch, mark, how):
     """Killed or silent in the middle of every round: it has no result, the others have theirs."""
-    monkeypatch.setattr(worker_turns, "LIMIT_SECONDS", 1.0)
+    monkeypatch.setattr(worker_turns, "ANSWER_SECONDS", 1.0)
     monkeypatch.setenv(how, "numpy-2.2.5")
     status, _, err = history(rounds=3)
     assert 0 == status
@@ -219,7 +225,7 @@ def test_a_worker_that_is_lost_leaves_the_others(target, monkeypatch, mark, how)
 
 def test_ctrl_c_files_what_is_measured(target, monkeypatch, mark):
     """Rounds and results of four rounds are filed, and the same command goes on from there."""
-    measure, begun = ensemble.run_round, []
+    measure, begun = ensemble_sweeps.run_round, []
 
     def interrupted(launches, tasks, number, *more, **options):
         begun.append(number)
@@ -227,7 +233,7 @@ def test_ctrl_c_files_what_is_measured(target, monkeypatch, mark):
             raise KeyboardInterrupt
         return measure(launches, tasks, number, *more, **options)
 
-    monkeypatch.setattr(ensemble, "run_round", interrupted)
+    monkeypatch.setattr(ensemble_sweeps, "run_round", interrupted)
     status, _, err = history(rounds=6)
     assert 130 == status
     assert "numpy.jsonl.gz keeps all rounds: the same command goes on" in err
@@ -307,7 +313,7 @@ def test_fewer_than_three_rounds_are_no_result(target):
 
 def test_the_yardstick_may_be_missing(target, monkeypatch):
     """Then values are raw seconds, and the records say so."""
-    monkeypatch.setattr(open_history, "member", lambda: Launch("/bin/false"))
+    monkeypatch.setattr(history_stores, "member", lambda: Launch("/bin/false"))
     status, _, err = history()
     assert 0 == status
     assert pytest.approx(1.5e-3, rel=0.01) == filed(target)["numpy-2.2.6"].seconds
@@ -329,7 +335,7 @@ def at_target(target, monkeypatch):
 
 
 def joining(*names: str) -> Joining:
-    """Return what an asv run of releases brings along."""
+    """Return the parts that an asv run of releases brings along."""
     known = {release.name: release for release in table_location.release_table.load()}
     return Joining("numpy", [known[name] for name in names], [TASK])
 
@@ -338,7 +344,7 @@ def test_a_new_release_joins_the_history(at_target):
     """asv run measures it in a block with the anchor and the release before, and leaves it out."""
     history("--anchor", "numpy-2.2.4", span="2.2.4..2.2.6")
     before, said = len(rounds_of(at_target)), []
-    done = new_release_block.measure(joining("numpy-2.3.0"), said.append)
+    done = new_release_measurement.measure(joining("numpy-2.3.0"), said.append)
     assert {"numpy-2.3.0": {TASK}} == done
     new = rounds_of(at_target)[before:]
     assert {"numpy-2.2.4", "numpy-2.2.6", "numpy-2.3.0"} == {n for each in new for n in each.names}
@@ -353,10 +359,10 @@ def test_the_seconds_of_what_joins_are_expected(at_target):
     lasted = [(each.ended_at - each.started_at) / 3 for each in rounds_of(at_target)]
     assert 8 == len(lasted)
     expected = pytest.approx(8 * 3 * fmean(lasted))
-    assert {TASK: expected} == new_release_block.forecast(joining("numpy-2.3.0"))
-    assert {TASK: 0.0} == new_release_block.forecast(joining("numpy-2.2.5"))
+    assert {TASK: expected} == new_release_measurement.forecast(joining("numpy-2.3.0"))
+    assert {TASK: 0.0} == new_release_measurement.forecast(joining("numpy-2.2.5"))
     assert 8 == len(rounds_of(at_target))
-    new_release_block.measure(joining("numpy-2.3.0"), lambda line: None)
+    new_release_measurement.measure(joining("numpy-2.3.0"), lambda line: None)
     new = rounds_of(at_target)[8:]
     assert {3} == {len(each.names) for each in new}
     assert 0 < len(new) <= 8
@@ -366,23 +372,23 @@ def test_most_rounds_are_expected_of_a_kernel_that_is_not_known_well(at_target, 
     """The interval of the history's releases is wider than that of the goal."""
     history("--anchor", "numpy-2.2.4", span="2.2.4..2.2.6")
     lasted = [(each.ended_at - each.started_at) / 3 for each in rounds_of(at_target)]
-    monkeypatch.setattr(new_release_block, "GOAL", Goal(within=1e-9, most=12))
+    monkeypatch.setattr(new_release_measurement, "GOAL", Goal(within=1e-9, most=12))
     expected = pytest.approx(12 * 3 * fmean(lasted))
-    assert {TASK: expected} == new_release_block.forecast(joining("numpy-2.3.0"))
+    assert {TASK: expected} == new_release_measurement.forecast(joining("numpy-2.3.0"))
 
 
 def test_nothing_is_expected_to_join_with_cold_caches(at_target, monkeypatch):
     """Slices of ensembles are warm."""
     history(span="2.2.4..2.2.6")
     monkeypatch.setenv(CACHE.variable, "cold")
-    assert {} == new_release_block.forecast(joining("numpy-2.3.0"))
+    assert {} == new_release_measurement.forecast(joining("numpy-2.3.0"))
 
 
 def test_a_release_that_the_history_has_is_not_measured_again(at_target):
     """Its points stay those of the ensemble, and are left out of the run."""
     history(rounds=8)
     before = len(rounds_of(at_target))
-    done = new_release_block.measure(joining("numpy-2.2.5"), lambda line: None)
+    done = new_release_measurement.measure(joining("numpy-2.2.5"), lambda line: None)
     assert ({"numpy-2.2.5": {TASK}}, before) == (done, len(rounds_of(at_target)))
 
 
@@ -398,7 +404,7 @@ def test_a_release_that_cannot_be_installed_is_left_to_asv(at_target, monkeypatc
 
     monkeypatch.setattr(worker_launch, "launch", failing)
     said = []
-    assert {} == new_release_block.measure(joining("numpy-2.3.0"), said.append)
+    assert {} == new_release_measurement.measure(joining("numpy-2.3.0"), said.append)
     assert ["no such wheel"] == said
 
 
@@ -429,7 +435,7 @@ def test_frameworks_are_measured_in_the_same_rounds(two_frameworks):
     assert "numpy-" in out
     assert "1.25" in out
     path = ensemble_round_files.path_of(two_frameworks.folder, ensemble_round_files.SEVERAL)
-    (rounds,) = kernel_round_json.load(path).values()
+    (rounds,) = ensemble_round_json.load(path).values()
     assert 5 == len(rounds)
     where = ("--machine", "m", "--results", str(two_frameworks.results))
     asked = ("--selection", "inference-server", "--format", "json")

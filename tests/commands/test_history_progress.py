@@ -4,9 +4,9 @@ import pytest
 
 from deepbench_ops.analysis.ensemble_verdicts import Goal
 from deepbench_ops.commands.history_progress import HistoryProgress
-from deepbench_ops.measure.kernel_task import KernelTask
+from deepbench_ops.measure.kernel_identity import KernelIdentity
 
-TASKS = [KernelTask("gemm", f"m{m}_n1_k1_NN", "float32") for m in (1, 2, 3)]
+KERNELS = [KernelIdentity("gemm", f"m{m}_n1_k1_NN", "float32") for m in (1, 2, 3)]
 
 
 def said(seconds_each: float, budget: float, rounds: int = 2, open_after: int = 3):
@@ -16,7 +16,7 @@ def said(seconds_each: float, budget: float, rounds: int = 2, open_after: int = 
         3, Goal(0.01, 40, budget), lambda: filed.append(1), lines.append, lambda: now[0]
     )
     for number in range(rounds):
-        left = TASKS if number == 0 else TASKS[:open_after]
+        left = KERNELS if number == 0 else KERNELS[:open_after]
         for task in left:
             now[0] += seconds_each
             progress.note(number, task, left)

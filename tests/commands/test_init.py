@@ -112,7 +112,8 @@ def test_a_repository_may_be_there_already(tmp_path):
     assert 0 == deepbench("init", str(tmp_path), "--workflow")[0]
     assert tmp_path == project.find(tmp_path)
     text = (tmp_path / new_project.WORKFLOW).read_text()
-    assert f"asv_bench_deepbench[track]=={__version__}'" in text
+    assert f"WHEEL: ./asv_bench_deepbench-{__version__}-py3-none-any.whl\n" in text
+    assert 'pip install --quiet "$WHEEL[track]"' in text
 
 
 def test_the_workflow_calls_commands_that_exist():

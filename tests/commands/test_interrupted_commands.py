@@ -18,7 +18,7 @@ from history_project import HistoryProject
 
 from deepbench_ops.analysis import change_confirmation
 from deepbench_ops.asv_adapter import machine_entry
-from deepbench_ops.measure import ensemble
+from deepbench_ops.measure import ensemble_sweeps
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import worker_launch
 from deepbench_ops.storage import json_lines
@@ -43,7 +43,7 @@ def interrupted(monkeypatch):
             return dict.fromkeys(tasks, taken)
 
         monkeypatch.setattr(worker_launch, "launch", lambda release, *_: Launch(release.name))
-        monkeypatch.setattr(ensemble, "run_rounds", run_rounds)
+        monkeypatch.setattr(ensemble_sweeps, "run_rounds", run_rounds)
 
     return after
 

@@ -5,6 +5,7 @@ import subprocess
 import pytest
 from command import COMMAND, deepbench
 
+from deepbench_ops.asv_adapter import asv_api
 from deepbench_ops.machine import machine_facts, machine_profile
 from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.measure import fingerprint
@@ -12,7 +13,6 @@ from deepbench_ops.measure import fingerprint
 pytest.importorskip("asv", reason="machine entries are asv's: the `track` extra")
 pytest.importorskip("click", reason="the command needs the `track` extra")
 
-from asv.machine import MachineCollection
 
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.commands.machine import figure_text
@@ -44,7 +44,7 @@ def test_the_command_writes_the_entry(empty_home):
 
 def test_the_command_warns_of_a_changed_identity(empty_home):
     """A value that an earlier entry had otherwise is named, since graphs will split."""
-    MachineCollection.save("box", {**machine_facts.identity("box"), "ram": "1"})
+    asv_api.save_machine("box", {**machine_facts.identity("box"), "ram": "1"})
     status, _, err = deepbench("machine", "--name", "box", "--yes", "--no-measure")
     assert 0 == status
     assert "ram was '1'" in err

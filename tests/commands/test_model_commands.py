@@ -31,7 +31,7 @@ RESULTS = ["--results", "results", "--machine", "epyc-9004-2core"]
 
 
 def deepbench(*arguments):
-    """Run the command in this process; what the user got wrong stays an exception."""
+    """Run the command in this process; a mistake of the user stays an exception."""
     return CliRunner().invoke(cli, [str(each) for each in arguments])
 
 
@@ -137,9 +137,9 @@ def test_reasons_name_what_the_machine_lacks_for_this_very_figure():
 def test_a_cell_that_could_be_measured_has_the_command():
     """Which picks a benchmark that is there."""
     reasons = [reason for row, cell in cells("mindspore") for reason in cell["why_not"]]
-    (told,) = {each for each in reasons if "wide_deep_b16000" in each}
+    (reason,) = {each for each in reasons if "wide_deep_b16000" in each}
     place = r"^model\.Training\.kernel_training_step\(.wide_deep_b16000., .bfloat16.\)"
-    assert f"not measured yet: asv run --bench '{place}' torch" == told
+    assert f"not measured yet: asv run --bench '{place}' torch" == reason
     assert re.search(place, "model.Training.kernel_training_step('wide_deep_b16000', 'bfloat16')")
 
 
@@ -158,7 +158,7 @@ def test_the_papers_bert_is_of_eight_devices_and_its_resnet_of_version_1_5():
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "remark"),
     [
         ("mindspore", "scaling efficiency 0.98, ModelArts, 192 CPU cores"),
         ("qingcloud", "CPU (MKL build), 8 cores (Broadwell)"),
@@ -166,8 +166,8 @@ def test_the_papers_bert_is_of_eight_devices_and_its_resnet_of_version_1_5():
         ("paper", "loss 0.0016, accuracy 94.68 %"),
     ],
 )
-def test_what_else_a_table_tells_stands_beside_its_figures(name, told):
-    assert told in deepbench("table", name, *HERE).output
+def test_a_table_has_other_figures_and_remarks_of_its_source(name, remark):
+    assert remark in deepbench("table", name, *HERE).output
 
 
 def test_a_table_as_csv_has_a_line_for_each_figure_and_machine():
@@ -205,7 +205,7 @@ def test_another_run_says_how_it_differs():
 
 
 def test_a_compiled_run_stands_for_an_int8_one_alone():
-    """Nothing runs int8 eagerly; elsewhere what is compiled is no run of an eager network."""
+    """Nothing runs int8 eagerly; elsewhere a compiled network is no run of an eager one."""
     compiled = measured("resnet50_b16_t12", "float16", execution="compiled")
     assert nearest([compiled], WANTED) is None
     eager = measured("resnet50_b16_t12")
@@ -384,7 +384,7 @@ def _too_late(count):
 
 
 def test_a_saved_run_bears_its_conditions(tmp_path, monkeypatch):
-    """Under the machine's name, with what would be asked before believing it; never a rate."""
+    """Under the machine's name, with the facts that a reader would ask for; never a rate."""
     pytest.importorskip("torch")
     monkeypatch.setenv("HOME", str(tmp_path))
     asked = ["latency", "mmoe", "--batch", 64, "--seconds", 0.2, "--save", "--results", tmp_path]
@@ -503,8 +503,8 @@ def test_ranks_that_do_not_fit_together_are_refused_before_any_starts(monkeypatc
     monkeypatch.setattr(training_launch, "steps", lambda request, ranks: pytest.fail("started"))
     said = deepbench("scaling", "bert_128", "--batch", 8, "--ranks", "1,2")
     assert isinstance(said.exception, DeepbenchError)
-    told = f"2 ranks of bert_128 with 8 items each need about {2 * one:.3g} bytes of memory"
-    assert f"{told} on cpu, and {1.5 * one:.3g} are available" in str(said.exception)
+    refusal = f"2 ranks of bert_128 with 8 items each need about {2 * one:.3g} bytes of memory"
+    assert f"{refusal} on cpu, and {1.5 * one:.3g} are available" in str(said.exception)
 
 
 def test_ranks_that_split_their_tables_need_less_each_the_more_they_are():

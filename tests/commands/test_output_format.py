@@ -26,6 +26,13 @@ def test_only_the_form_asked_for_is_made(capsys):
     assert [] == json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.parametrize(("names", "line"), [(["a-1", "b-2"], "a-1 b-2\n"), ([], "")])
+def test_names_are_one_line_for_a_shell(capsys, names, line):
+    """No names are no line."""
+    show("names", lambda: pytest.fail("text"), list, names=lambda: names)
+    assert line == capsys.readouterr().out
+
+
 def test_csv_has_a_column_for_every_name_and_no_formula():
     """Lines may lack names; a spreadsheet program computes no text."""
     assert "kernel,seconds,ranks\n'=SUM(A1),0.5,\ngemm,,2\n" == as_csv(LINES)

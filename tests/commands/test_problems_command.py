@@ -1,4 +1,4 @@
-"""`deepbench problems` and `deepbench select`: what they print, and how they fail."""
+"""`deepbench problems` and `deepbench select`: their output and their errors."""
 
 import csv
 import io
@@ -119,7 +119,7 @@ def test_table_shows_work_bytes_intensity_and_origin():
     ],
 )
 def test_conditions_narrow_the_list(options, count):
-    """Every condition given holds for what is printed, and nothing else is left out."""
+    """Every condition given holds for the printed problems, and nothing else is left out."""
     printed = json.loads(output("problems", *options, "--format", "json"))
     if "--set" in options:
         wanted = options[options.index("--set") + 1].replace("-", "_")
@@ -192,9 +192,9 @@ def test_select_prints_one_usable_expression():
 
 def test_help_names_the_choices():
     """A stranger reads in the help every family, set, selection and precision to give."""
-    told = " ".join(output("problems", "--help").split())
-    assert ", ".join(TYPES) in told
-    assert ", ".join(SETS) in told
+    help_text = " ".join(output("problems", "--help").split())
+    assert ", ".join(TYPES) in help_text
+    assert ", ".join(SETS) in help_text
     assert ", ".join(ALL_PRECISIONS) in " ".join(output("select", "--help").split())
     assert {"machine", "problems", "select"} <= set(output("--help").split())
 

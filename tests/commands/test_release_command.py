@@ -11,7 +11,7 @@ from packaging.version import Version
 
 from deepbench_ops.cli import cli
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases import new_row, package_index, release_table
+from deepbench_ops.releases import new_release_row, package_index, release_table
 from deepbench_ops.releases.package_index import Upload
 
 ROWS = """framework,version,date,pins,on_request,index
@@ -95,7 +95,7 @@ def test_a_release_that_is_listed_is_refused_before_the_index_is_asked(listed, m
     def asked():
         raise AssertionError("the index was asked")
 
-    monkeypatch.setattr(new_row, "Index", asked)
+    monkeypatch.setattr(new_release_row, "Index", asked)
     for text in ("numpy==1.0.0", "numpy==1.0"):
         with pytest.raises(DeepbenchError, match=r"numpy-1\.0\.0 is in .* already"):
             added(text)
@@ -103,10 +103,10 @@ def test_a_release_that_is_listed_is_refused_before_the_index_is_asked(listed, m
 
 
 def test_a_wheel_of_another_version_is_refused(wheels, listed, tmp_path):
-    """The name of the row and what is installed under it are the same."""
+    """The name of the row and the release installed under it are the same."""
     nightly = wheelhouse.build(tmp_path, "numpy", "1.5.0.dev1", "")
     with pytest.raises(DeepbenchError, match=r"is version 1\.5\.0\.dev1, not 1\.6"):
-        new_row.from_wheel("numpy", Version("1.6"), nightly, (), None, listed)
+        new_release_row.from_wheel("numpy", Version("1.6"), nightly, (), None, listed)
 
 
 @pytest.mark.slow
@@ -124,13 +124,13 @@ def test_a_source_folder_is_built_into_a_wheel(tmp_path):
     (source / "pyproject.toml").write_text(
         '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
     )
-    made = new_row.built(str(source), tmp_path / "made", "mine")
+    made = new_release_row.built(str(source), tmp_path / "made", "mine")
     assert "mine-1-py3-none-any.whl" == made.name
     with pytest.raises(DeepbenchError, match="no such folder"):
-        new_row.built(str(tmp_path / "nowhere"), tmp_path / "made", "mine")
+        new_release_row.built(str(tmp_path / "nowhere"), tmp_path / "made", "mine")
     (source / "backend.py").write_text("raise RuntimeError('no compiler')\n")
     with pytest.raises(DeepbenchError, match="mine is not built from"):
-        new_row.built(str(source), tmp_path / "made", "mine")
+        new_release_row.built(str(source), tmp_path / "made", "mine")
 
 
 def test_environments_are_shown_and_removed(listed, tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""`deepbench release update`: what has come out since, from real indexes on this disk."""
+"""`deepbench release update`: releases that came out since, from real indexes on this disk."""
 
 from types import SimpleNamespace
 
@@ -6,7 +6,7 @@ import pytest
 import wheelhouse
 from command import deepbench, make_project
 
-from deepbench_ops.releases import companion_packages, new_releases, package_index, release_table
+from deepbench_ops.releases import companion_pins, new_releases, package_index, release_table
 
 pytest.importorskip("click", reason="the command needs the `track` extra")
 pytest.importorskip("asv", reason="releases are installed by asv's means")
@@ -29,8 +29,8 @@ def publish(folder, project, *versions, days=()):
 
 def use_rules(monkeypatch, rules):
     """Let these be the frameworks with a rule."""
-    monkeypatch.setattr(companion_packages, "frameworks_with_rules", lambda: list(rules))
-    monkeypatch.setattr(companion_packages, "rule_of", rules.__getitem__)
+    monkeypatch.setattr(companion_pins, "frameworks_with_rules", lambda: list(rules))
+    monkeypatch.setattr(companion_pins, "rule_of", rules.__getitem__)
 
 
 @pytest.fixture
@@ -52,8 +52,8 @@ def indexes(tmp_path, monkeypatch):
     monkeypatch.setenv("PIP_INDEX_URL", final.as_uri())
     monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "")
     rules = {
-        "numpy": companion_packages.Rule("1.23.2", ("scipy",), False, nightly=nightly.as_uri()),
-        "torch": companion_packages.Rule("1.13"),
+        "numpy": companion_pins.Rule("1.23.2", ("scipy",), False, nightly=nightly.as_uri()),
+        "torch": companion_pins.Rule("1.13"),
     }
     use_rules(monkeypatch, rules)
     return SimpleNamespace(final=final, nightly=nightly, table=tmp_path / "releases.csv")
@@ -139,7 +139,7 @@ def test_a_nightly_companion_is_of_the_same_index(monkeypatch):
     }
     asked = package_index.Index()
     asked._known = known
-    rule = companion_packages.Rule("0.4.1", same="jaxlib", nightly="u")
+    rule = companion_pins.Rule("0.4.1", same="jaxlib", nightly="u")
     use_rules(monkeypatch, {"jax": rule})
     day = package_index.datetime.date(2026, 3, 2)
     made = new_releases.row(new_releases.Update("jax", version, day, "u", "u"), asked)

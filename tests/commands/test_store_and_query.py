@@ -95,6 +95,20 @@ def test_a_damaged_store_is_not_asked(here, tmp_path):
     assert 0 == deepbench("query", "SELECT sum(seconds) FROM times", *here)[0]
 
 
+def test_a_damaged_machine_is_left_out_and_named(tmp_path):
+    """The others are answered; the status says that something is missing."""
+    for machine in (MACHINE, "apple-iphone-7"):
+        shutil.copytree(RESULTS / machine, tmp_path / "results" / machine)
+    options = ("--results", str(tmp_path / "results"))
+    deepbench("store", "build", *options)
+    path = tmp_path / "store" / "samples" / f"{MACHINE}.parquet"
+    path.write_bytes(path.read_bytes()[:-20])
+    status, out, err = deepbench("query", "SELECT DISTINCT machine FROM times", *options)
+    assert (1, 1) == (status, err.count("\n"))
+    assert f"is not whole for {MACHINE}: deepbench store build" in err
+    assert ["machine", "apple-iphone-7"] == [line for line in out.split() if line.strip("-")]
+
+
 def test_a_folder_without_results_is_one_line(tmp_path):
     """Nothing is built of nothing."""
     (tmp_path / "results").mkdir()

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from dataclasses import replace
 
 import click
 import pytest
@@ -14,7 +15,9 @@ from deepbench_ops.analysis.single_timing import SingleTiming
 from deepbench_ops.backends import framework_list
 from deepbench_ops.commands.time import _text, time
 from deepbench_ops.machine.machine_profile import Figure, Profile
-from deepbench_ops.problems.family_list import size_description, size_names
+from deepbench_ops.problems.family_list import size_description
+from deepbench_ops.problems.gemm import Gemm
+from deepbench_ops.problems.problem import size_fields
 from deepbench_ops.problems.problem_lists import TYPES, named
 
 SIZES = {
@@ -38,14 +41,14 @@ def record(*samples, disturbed=0, yardstick=True):
     }
 
 
-GEMM = problems.Gemm(m=1000, n=1000, k=1000)
+GEMM = Gemm(m=1000, n=1000, k=1000)
 PROFILE = Profile("box", peaks={"cpu": {"float32": Figure(4e9, "FLOP/s", "measured: x")}})
 
 
 def test_figures_follow_from_the_samples_of_all_processes():
     """2e9 FLOPs in a second are half of a peak of 4e9; the interval holds the median."""
     records = [record(0.98, 1.0, 1.02), record(0.99, 1.0, 1.01), record(1.0, 1.05, 1.1)]
-    found = SingleTiming(GEMM, "forward", "float32", "cpu", records, PROFILE).as_json()
+    found = SingleTiming(GEMM, "forward", "float32", "cpu", records, PROFILE).as_data()
     assert 1.0 == found["seconds"]
     assert 0.97 < found["low"] < 1.0 < found["high"] < 1.2
     assert (2e9, 0.5) == (found["flops_per_second"], found["of_peak"])
@@ -57,7 +60,7 @@ def test_what_is_not_known_is_no_figure():
     """Without a profile there is no share, of a single sample no interval, and a reason."""
     found = SingleTiming(
         GEMM, "forward", "float32", "cpu", [record(1.0, yardstick=False)]
-    ).as_json()
+    ).as_data()
     assert (None, None, None, False) == tuple(
         found[name] for name in ("low", "of_peak", "of_roof", "calibrated")
     )
@@ -80,10 +83,28 @@ def test_disturbed_slices_are_counted():
 def test_a_timing_is_judged_as_stored_points_are(records, expected):
     """The line on disturbances has the reason, and what to do."""
     timing = SingleTiming(GEMM, "forward", "float32", "cpu", records, PROFILE)
-    assert expected == timing.as_json()["unsteady"]
+    assert expected == timing.as_data()["unsteady"]
     (line,) = [each for each in _text(timing).splitlines() if each.startswith("disturbed")]
     assert (f"{expected}; time it again" in line) == bool(expected)
     assert ("deepbench machine" in _text(timing)) == expected.startswith("beyond")
+
+
+@pytest.mark.parametrize(
+    ("bandwidth", "expected"),
+    [
+        (None, "50.0% of 4 GFLOP/s"),
+        (1e12, "50.0% of 4 GFLOP/s, which is its roof too: the memory would allow more"),
+        (2e7, "50.0% of 4 GFLOP/s; 80.0% of its roof, the 2.5 GFLOP/s of the memory"),
+    ],
+)
+def test_a_share_is_printed_once_where_the_roof_is_the_peak(bandwidth, expected):
+    """The product moves 16 MB for 2 GFLOP; at 20 MB/s the memory allows 2.5 GFLOP/s."""
+    known = {"cpu": Figure(bandwidth, "B/s", "measured: x")} if bandwidth else {}
+    timing = SingleTiming(
+        GEMM, "forward", "float32", "cpu", [record(1.0, 1.0)], replace(PROFILE, bandwidth=known)
+    )
+    text = " ".join(_text(timing).split())
+    assert f"of peak {expected} seconds are" in text
 
 
 @pytest.mark.parametrize("family", SIZES)
@@ -100,7 +121,7 @@ def test_any_sizes_of_a_family_are_timed(family, tmp_path):
     assert [] == list(tmp_path.iterdir())
 
 
-def test_an_id_is_timed_and_settings_from_outside_are_named(tmp_path):
+def test_an_id_is_timed_and_external_settings_are_named(tmp_path):
     environ = {**os.environ, "OPENBLAS_CORETYPE": "Haswell"}
     command = [
         *COMMAND,
@@ -113,7 +134,7 @@ def test_an_id_is_timed_and_settings_from_outside_are_named(tmp_path):
     ]
     done = subprocess.run(command, capture_output=True, text=True, env=environ, cwd=tmp_path)
     assert 0 == done.returncode, done.stderr
-    assert "settings from outside: OPENBLAS_CORETYPE=Haswell" in done.stderr
+    assert "external settings: OPENBLAS_CORETYPE=Haswell" in done.stderr
     lines = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
     assert "gemm m96_n32_k64_NN forward, float32" == lines["problem"]
     assert "OPENBLAS_CORETYPE=Haswell" == lines["settings"]
@@ -152,7 +173,7 @@ def test_a_family_has_its_sizes_as_options_with_their_meaning(family):
     kind = TYPES[family]
     command = time.get_command(click.Context(time), family)
     options = {each.name: each for each in command.params}
-    sizes = [name for name in size_names(kind) if name != "whole"]
+    sizes = [name for name in size_fields(kind) if name != "whole"]
     plain = [name.replace("_", " ") for name in sizes]
     described = [size_description(kind, name) for name in sizes]
     assert [] == [name for name, text in zip(plain, described, strict=True) if name == text]
@@ -162,7 +183,7 @@ def test_a_family_has_its_sizes_as_options_with_their_meaning(family):
 
 
 def test_a_size_that_is_a_text_of_a_few_shows_them():
-    """`--cell [vanilla|lstm|gru]`, and what all families share stands apart."""
+    """`--cell [vanilla|lstm|gru]`, and options that all families share stand apart."""
     status, out, _ = deepbench("time", "rnn", "--help")
     assert 0 == status
     own, shared = out.split("Options of all families:")

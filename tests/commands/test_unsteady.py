@@ -131,7 +131,7 @@ def test_the_end_of_asv_run_is_where_it_is_said(results, monkeypatch):
     """About the results that this process has saved; damaged results are named instead."""
     files = [path for path in (results / MACHINE).glob("*.json") if path.name != "machine.json"]
     said = []
-    monkeypatch.setattr(result_saving, "written", files)
+    monkeypatch.setattr(result_saving, "saved_files", files)
     monkeypatch.setattr(plugin.log, "warning", said.append)
     plugin.report_unsteady(results)
     (path,) = measurement_files.paths(results / MACHINE)

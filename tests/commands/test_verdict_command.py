@@ -1,11 +1,12 @@
-"""`deepbench verdict` on recorded results: lines, causes, what is printed, what repeats."""
+"""`deepbench verdict` on recorded results: lines, causes, output, repeated changes."""
 
 import json
 import math
 import shutil
 import sys
 import xml.etree.ElementTree as xml
-from datetime import date
+from dataclasses import replace
+from datetime import date, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,10 +22,11 @@ from deepbench_ops.analysis.change_sparklines import Courses
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.commands import terminal_tables, verdict_documents
 from deepbench_ops.commands import verdict as command
+from deepbench_ops.commands.output_format import as_json
 from deepbench_ops.commands.verdict import verdict
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import core_latency, ensemble
-from deepbench_ops.measure.round_store import RoundStore
+from deepbench_ops.measure import core_latency, ensemble_sweeps
+from deepbench_ops.measure.round_journal import RoundStore
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.pages import index_page_data
 from deepbench_ops.releases import release_table
@@ -144,6 +146,30 @@ def test_a_cause_leads_to_the_line_that_shows_it():
     assert 8 == content["lines"][0]["at"]["ranks"]
 
 
+def test_the_latest_changes_are_those_of_a_year_largest_first():
+    """A change that is older than that of the newest release by more than a year is left out."""
+    (slower,), (faster,) = judged(line(STEP)), judged(line([1 / level**2 for level in STEP]))
+    old = replace(slower, after=replace(slower.after, date=slower.after.date - timedelta(366)))
+    assert [faster, slower] == change_causes.latest([slower, old, faster])
+    assert [] == change_causes.latest([])
+
+
+def test_a_group_without_shared_rounds_has_the_range_of_its_kernels():
+    """A single kernel has its interval."""
+    places = {release: place for place, release in enumerate(RELEASES)}
+    one, many = (several(STEP, count) for count in (1, 6))
+    for given, sure in ((one, True), (many, False)):
+        (cause,) = judged(given)
+        content = index_page_data.change(
+            cause, places, Courses(kernel_lines.lines(given, RELEASES))
+        )
+        ratios = [shift.change.ratio for shift in cause.shifts]
+        ends = [cause.shifts[0].change.low, cause.shifts[0].change.high]
+        expected = ends if sure else [min(ratios), max(ratios)]
+        assert sure == content["sure"]
+        assert expected == pytest.approx(content["span"], rel=5e-3)
+
+
 def test_the_same_elsewhere():
     """A change that another machine shows as well is said to be there too."""
     here, there = judged(several(STEP, 5) + several(STEP, 5, machine="there"))
@@ -197,7 +223,7 @@ def test_the_table_names_release_and_kernel():
     assert "numpy-1.25.2" not in done.output
 
 
-def test_what_else_was_new_with_a_release_is_told():
+def test_other_new_software_of_a_release_is_listed():
     """Another BLAS came with numpy 2.4.6: below the table, and with each change in JSON."""
     asked = ("--machine", "epyc-7003-2core", "--release", "numpy-2.4.6")
     prefix = "- new under numpy-2.4.6 since numpy-2.4.1: "
@@ -210,7 +236,7 @@ def test_what_else_was_new_with_a_release_is_told():
 
 
 def test_one_release_can_be_asked_for(monkeypatch):
-    """Only what changed with it is listed, and measured again."""
+    """Only kernels that changed with it are listed, and measured again."""
     asked = []
     monkeypatch.setattr(
         change_confirmation,
@@ -360,7 +386,7 @@ def test_what_repeats_is_kept(same_release, monkeypatch):
     for ratio, kept in ((1.2, True), (0.8, False)):
         ratios = [ratio * (1 + noise) for noise in (-0.01, 0.0, 0.01, 0.005)]
         measured = measuring(lambda task, number, ratios=ratios: ratios[number])
-        monkeypatch.setattr(ensemble, "run_round", measured)
+        monkeypatch.setattr(ensemble_sweeps, "run_round", measured)
         found = change_confirmation.confirm([cause], 4, str, same_release)
         assert kept == found.repeats(cause)
         assert found.summaries(cause)[0].startswith("slower" if kept else "faster")
@@ -376,7 +402,7 @@ def test_what_has_answered_is_not_measured_further(same_release, monkeypatch):
         after = {listed[0]: 1.2 + 0.002 * (number % 5), listed[1]: 1.05 + 0.1 * (-1) ** number}
         return after[task.problem]
 
-    monkeypatch.setattr(ensemble, "run_round", measuring(ratio, noting(asked)))
+    monkeypatch.setattr(ensemble_sweeps, "run_round", measuring(ratio, noting(asked)))
     found = change_confirmation.confirm(both, 10, str, same_release)
     assert [5, 10] == [[task.problem for task in asked].count(name) for name in listed]
     assert ["slower", "ambiguous"] == [found.of(cause)[0][1].kind for cause in both]
@@ -393,7 +419,7 @@ def test_all_looks_share_one_error_probability(same_release, monkeypatch):
 
     measured = measuring(lambda task, number: 1.05 + 0.1 * (-1) ** number)
     monkeypatch.setattr(change_confirmation, "compare_in_one_state", judging)
-    monkeypatch.setattr(ensemble, "run_round", measured)
+    monkeypatch.setattr(ensemble_sweeps, "run_round", measured)
     change_confirmation.confirm([cause], 20, str, same_release)
     assert [5, 10, 15, 20] == [rounds for rounds, _ in spent]
     assert 1.0 == pytest.approx(sum(share for _, share in spent))
@@ -406,13 +432,13 @@ def test_what_did_not_repeat_is_counted_and_listed(same_release, monkeypatch):
     after = dict(zip(names, (1.2, 1.0, 1.0), strict=True))
 
     measured = measuring(lambda task, number: after[task.problem] + 0.001 * (number % 3))
-    monkeypatch.setattr(ensemble, "run_round", measured)
+    monkeypatch.setattr(ensemble_sweeps, "run_round", measured)
     found = change_confirmation.confirm(causes, 10, str, same_release)
     lines = command._not_repeated(causes, found).splitlines()
     assert (["", "2 of 3 did not repeat:"], 2) == (lines[:2], len(lines[2:]))
     assert all("measured again: same 1" in text for text in lines[2:])
     left = [cause for cause in causes if found.repeats(cause)]
-    content = json.loads(verdict_documents.all_as_json([], left, found, {}, causes))
+    content = json.loads(as_json(verdict_documents.all_as_data([], left, found, {}, causes)))
     assert (1, 2) == (len(content["changes"]), len(content["did_not_repeat"]))
 
 
@@ -424,16 +450,16 @@ def test_a_slowdown_that_stays_open_is_listed_apart_and_no_all_clear(same_releas
     def ratio(task, number):
         return 1.0 if task.problem == names[0] else 1.05 + 0.1 * (-1) ** number
 
-    monkeypatch.setattr(ensemble, "run_round", measuring(ratio))
+    monkeypatch.setattr(ensemble_sweeps, "run_round", measuring(ratio))
     found = change_confirmation.confirm(causes, 10, str, same_release)
     assert [False, True] == [found.is_open(cause) for cause in causes]
     text = command._not_repeated(causes, found)
     assert "1 of 2 did not repeat:\n" in text
     assert f"1 of 2 {command.STAYED_OPEN}:\n" in text
-    content = json.loads(verdict_documents.all_as_json([], [], found, {}, causes))
+    content = json.loads(as_json(verdict_documents.all_as_data([], [], found, {}, causes)))
     assert [1, 1] == [len(content[key]) for key in ("did_not_repeat", "stayed_open")]
     long_enough = [SimpleNamespace(judgeable=True)]
-    assert command.UNKNOWN == command._status(long_enough, causes, found)
+    assert command.UNDECIDED == command._status(long_enough, causes, found)
     assert command.NOTHING == command._status(long_enough, causes[:1], found)
 
 
@@ -448,14 +474,14 @@ def test_kernels_that_did_not_repeat_are_named_within_a_change_that_did(same_rel
     def ratio(task, number):
         return (1 + 0.005 * (-1) ** number) * (0.9 if task.problem == unlike else 1.2)
 
-    monkeypatch.setattr(ensemble, "run_round", measuring(ratio))
+    monkeypatch.setattr(ensemble_sweeps, "run_round", measuring(ratio))
     found = change_confirmation.confirm([cause], 10, str, same_release)
     text = command._not_repeated([cause], found).splitlines()
     shifts = [shift for shift, _ in found.of(cause)]
     assert len(shifts) == 3 and unlike in [shift.after.problem_id for shift in shifts]
     assert "kernels of the changes above that did not repeat:" == text[3]
     assert "faster 0.9" in " ".join(text[4:]) and unlike in " ".join(text[4:])
-    content = json.loads(verdict_documents.all_as_json([], [cause], found, {}, [cause]))
+    content = json.loads(as_json(verdict_documents.all_as_data([], [cause], found, {}, [cause])))
     (change,) = content["changes"]
     again = {one["problem"]: one["measured_again"] for one in change["kernels"]}
     assert "faster" == again[unlike]["verdict"]
@@ -465,7 +491,7 @@ def test_kernels_that_did_not_repeat_are_named_within_a_change_that_did(same_rel
 def test_changes_that_did_not_repeat_fit_the_terminal(same_release, monkeypatch):
     """Their lines are wrapped; where nothing could be measured again, one line says so."""
     causes = judged(line(STEP), each=True)
-    monkeypatch.setattr(ensemble, "run_round", measuring(lambda *_: 1.0))
+    monkeypatch.setattr(ensemble_sweeps, "run_round", measuring(lambda *_: 1.0))
     monkeypatch.setattr(terminal_tables, "terminal_width", lambda: 60)
     found = change_confirmation.confirm(causes, 10, str, same_release)
     lines = command._not_repeated(causes, found).splitlines()
@@ -478,7 +504,7 @@ def test_a_problem_of_two_sets_is_measured_once(same_release, monkeypatch):
     """Its verdict answers for both."""
     both = judged(line(STEP) + line(STEP, seed=1, set="inference_server"))
     asked = []
-    monkeypatch.setattr(ensemble, "run_round", measuring(lambda *_: 1.2, noting(asked)))
+    monkeypatch.setattr(ensemble_sweeps, "run_round", measuring(lambda *_: 1.2, noting(asked)))
     found = change_confirmation.confirm(both, 4, str, same_release)
     assert (2, 1) == (len(both), len(set(asked)))
     assert all(found.of(cause) for cause in both)
@@ -490,7 +516,7 @@ def test_three_different_kernels_of_a_cause_are_measured(same_release, monkeypat
     listed += [(f"m{m}_n8457_k1760_NN", "training") for m in (64, 128, 256)]
     (cause,) = judged([one for name, set in listed for one in line(STEP, problem=name, set=set)])
     asked = []
-    monkeypatch.setattr(ensemble, "run_round", measuring(lambda *_: 1.2, noting(asked)))
+    monkeypatch.setattr(ensemble_sweeps, "run_round", measuring(lambda *_: 1.2, noting(asked)))
     found = change_confirmation.confirm([cause], 4, str, same_release)
     assert (5, 3) == (len(cause.shifts), len({task.problem for task in asked}))
     assert 3 == len(found.summaries(cause))
@@ -508,7 +534,7 @@ def test_an_interrupted_confirmation_goes_on(same_release, monkeypatch):
 
     noise = (-0.01, 0.0, 0.01, 0.005)
     measured = measuring(lambda task, number: 1.2 + noise[number], interrupted_once)
-    monkeypatch.setattr(ensemble, "run_round", measured)
+    monkeypatch.setattr(ensemble_sweeps, "run_round", measured)
     with pytest.raises(KeyboardInterrupt):
         change_confirmation.confirm([cause], 4, str, same_release)
     (kept,) = (same_release.parent / "confirm").glob("*.jsonl")
@@ -532,7 +558,7 @@ def test_a_kernel_that_one_release_lacks_is_left_out(same_release, monkeypatch):
                 taken.sweeps, taken.reasons = [], dict.fromkeys(launches, "no such kernel")
             yield task, taken
 
-    monkeypatch.setattr(ensemble, "run_round", run_round)
+    monkeypatch.setattr(ensemble_sweeps, "run_round", run_round)
     found = change_confirmation.confirm(both, 4, str, same_release)
     assert [0, 1] == sorted(len(found.of(cause)) for cause in both)
     (lacking,) = [cause for cause in both if not found.of(cause)]
@@ -546,7 +572,7 @@ def test_rounds_of_another_day_are_measured_again(same_release, monkeypatch, lat
     (cause,) = judged(line(STEP))
     monkeypatch.setattr(RoundStore, "forget", lambda store: None)
     asked = []
-    monkeypatch.setattr(ensemble, "run_round", measuring(lambda *_: 1.2, noting(asked)))
+    monkeypatch.setattr(ensemble_sweeps, "run_round", measuring(lambda *_: 1.2, noting(asked)))
     for now in (4e9, 4e9 + later):
         monkeypatch.setattr(change_confirmation.time, "time", lambda now=now: now)
         change_confirmation.confirm([cause], 2, str, same_release)
@@ -575,7 +601,7 @@ def test_only_the_kernels_that_changed_most_are_measured(same_release, monkeypat
     """Three of a cause, whichever moved furthest."""
     (cause,) = judged(several(STEP, 6))
     asked = []
-    monkeypatch.setattr(ensemble, "run_round", measuring(lambda *_: 1.0, noting(asked)))
+    monkeypatch.setattr(ensemble_sweeps, "run_round", measuring(lambda *_: 1.0, noting(asked)))
     change_confirmation.confirm([cause], 3, str, same_release)
     furthest = sorted(cause.shifts, key=lambda shift: -math.log(shift.change.ratio))[:3]
     assert {shift.after.problem_id for shift in furthest} == {task.problem for task in asked}

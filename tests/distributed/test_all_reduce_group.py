@@ -1,4 +1,4 @@
-"""Groups of real processes on this machine: what they compute, and how they fail."""
+"""Groups of real processes on this machine: their sums and their errors."""
 
 import os
 import signal
@@ -20,16 +20,16 @@ from deepbench_ops import problems
 from deepbench_ops.backends import output_check
 from deepbench_ops.distributed import (
     collective_kernel,
-    collective_table,
+    collective_timing,
     forked_process,
+    local_rank_command,
     prepared_ranks,
-    rank_command,
-    transport,
+    transport_interface,
 )
 from deepbench_ops.distributed.collective_options import CollectiveRequest
 from deepbench_ops.distributed.rank_group import RankGroup
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.measure import kernel_run, record_spool
+from deepbench_ops.measure import kernel_measurement, record_spool
 from deepbench_ops.problems.all_reduce import AllReduce
 
 TIMEOUT = 60.0
@@ -79,7 +79,7 @@ def test_every_rank_ends_with_the_sum(name, size):
 
 
 def test_any_length_is_summed():
-    """A vector shorter than the ranks are many, one of several blocks, and what is drawn."""
+    """A vector shorter than the ranks are many, one of several blocks, and drawn ones."""
     with group("gloo", 3) as ranks:
 
         @settings(max_examples=20)
@@ -99,7 +99,7 @@ def test_one_group_takes_sizes_in_turn():
     """A table over several sizes uses the same ranks, and each line has its bandwidths."""
     sizes = (AllReduce(elements=4000), AllReduce(elements=90_000))
     with group("gloo", 4) as ranks:
-        title, header, *lines = collective_table.lines(
+        title, header, *lines = collective_timing.lines(
             ranks, CollectiveRequest(sizes, repeats=6, timeout=TIMEOUT)
         )
     assert "4 ranks over gloo" in title
@@ -175,7 +175,7 @@ def test_ranks_have_one_thread_for_arithmetic(monkeypatch):
     """Ranks share the cores: whatever the caller's threads, each gets one, and the notes say so."""
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.setenv("DEEPBENCH_THREADS", "7")
-    assert "1" == rank_command.environment("gloo")["OMP_NUM_THREADS"]
+    assert "1" == local_rank_command.environment("gloo")["OMP_NUM_THREADS"]
     with group("gloo", 2) as ranks:
         assert "1" == collective_kernel.prepare(SMALL, ranks).notes["threads per rank"]
 
@@ -323,7 +323,7 @@ def test_a_wrong_sum_is_found_before_anything_is_timed(fault, value, shown):
     """A wrong or non-finite entry names rank, entry and value, and there is no line for it."""
     fault(WRONG.format(value=value, when_run="spoil(self)", when_timed="pass"))
     with group("gloo", 3) as ranks:
-        lines = collective_table.lines(
+        lines = collective_timing.lines(
             ranks, CollectiveRequest((SMALL,), repeats=2, timeout=TIMEOUT)
         )
         next(lines), next(lines)
@@ -337,7 +337,7 @@ def test_a_sum_that_goes_wrong_while_it_is_timed_is_found(fault):
     """The very sums that were timed are compared as well, before their time is printed."""
     fault(WRONG.format(value="0", when_run="pass", when_timed="spoil(self)"))
     with group("gloo", 2) as ranks:
-        lines = collective_table.lines(
+        lines = collective_timing.lines(
             ranks, CollectiveRequest((SMALL,), repeats=2, timeout=TIMEOUT)
         )
         next(lines), next(lines)
@@ -346,7 +346,7 @@ def test_a_sum_that_goes_wrong_while_it_is_timed_is_found(fault):
 
 
 def test_in_asv_a_sum_that_is_wrong_at_full_size_leaves_no_record(fault, monkeypatch, tmp_path):
-    """Ranks whose twin was right are timed, and what they sum is compared before it counts."""
+    """Ranks whose twin was right are timed, and their sum is compared before it counts."""
     demand("gloo")
     monkeypatch.setenv("DEEPBENCH_FRAMEWORK", "torch")
     monkeypatch.setenv("DEEPBENCH_SPOOL", str(tmp_path / "spool"))
@@ -356,7 +356,7 @@ def test_in_asv_a_sum_that_is_wrong_at_full_size_leaves_no_record(fault, monkeyp
     ranks = prepared_ranks.prepare("all_reduce", "n6553600", "float32", 2)
     try:
         with pytest.raises(DeepbenchError, match=r"rank 1 of 2 holds a wrong sum.* entry 7"):
-            kernel_run.timed(ranks, "all_reduce", ["n6553600", "float32", "2"], quick=True)
+            kernel_measurement.timed(ranks, "all_reduce", ["n6553600", "float32", "2"], quick=True)
     finally:
         ranks.close()
     assert [] == record_spool.collect(tmp_path / "spool")
@@ -392,10 +392,10 @@ def test_an_unknown_transport_is_refused():
 def test_an_unknown_algorithm_is_refused(name, choice):
     """An algorithm that the transport does not have is refused before anything starts."""
     with pytest.raises(DeepbenchError, match=f"unknown {name} algorithm '{choice}'"):
-        rank_command.environment(name, choice)
+        local_rank_command.environment(name, choice)
 
 
-@pytest.mark.parametrize("algorithm", rank_command.ALGORITHMS["mpi"])
+@pytest.mark.parametrize("algorithm", transport_interface.declaration("mpi").algorithms)
 def test_every_mpi_algorithm_sums(algorithm):
     """Each of Open MPI's algorithms gives the exact sum."""
     with group("mpi", 4, algorithm=algorithm) as ranks:
@@ -405,15 +405,15 @@ def test_every_mpi_algorithm_sums(algorithm):
 
 def test_a_missing_library_is_a_reason(monkeypatch):
     """A transport whose library is not installed is unsupported, with what to install."""
-    monkeypatch.setattr(transport, "find_spec", lambda name: None)
+    monkeypatch.setattr(transport_interface, "find_spec", lambda name: None)
     with pytest.raises(Unsupported, match="mpi needs mpi4py, which is not installed"):
         RankGroup("mpi", 2)
 
 
 def test_a_missing_mpirun_is_a_reason(monkeypatch):
     """mpi4py alone starts no ranks."""
-    monkeypatch.setattr(transport, "find_spec", lambda name: object())
-    monkeypatch.setattr(rank_command.shutil, "which", lambda name: None)
+    monkeypatch.setattr(transport_interface, "find_spec", lambda name: object())
+    monkeypatch.setattr(local_rank_command.shutil, "which", lambda name: None)
     with pytest.raises(Unsupported, match="mpirun"):
         RankGroup("mpi", 2)
 
@@ -484,7 +484,7 @@ with RankGroup("gloo", 3) as ranks:
 
 
 def fork_of(text):
-    """Run a program that has imported torch and goes on in a fork; what it prints."""
+    """Run a program that has imported torch and goes on in a fork; return its output."""
     demand("gloo")
     command = [sys.executable, "-c", FORKED + text]
     return subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT)

@@ -76,7 +76,7 @@ def start(arguments, **environ):
 
 
 def finish(process, seconds=120):
-    """Wait for a command; (exit status, what it said)."""
+    """Wait for a command; (exit status, its output)."""
     try:
         said, _ = process.communicate(timeout=seconds)
     finally:
@@ -85,7 +85,7 @@ def finish(process, seconds=120):
 
 
 def table(said):
-    """The lines of the table in what was said, as cells."""
+    """The lines of the table in the output, as cells."""
     return [line.split() for line in said.splitlines() if line.startswith("n")]
 
 
@@ -203,7 +203,7 @@ def rank_process(mark, rank, seconds=60):
 
 
 def single(*arguments, **environ):
-    """Start the program without a launcher; (exit status, what it said)."""
+    """Start the program without a launcher; (exit status, its output)."""
     return finish(start([PYTHON, "-m", "deepbench_ops.distributed", *arguments], **environ))
 
 

@@ -9,7 +9,7 @@ from deepbench_ops.backends import output_check
 from deepbench_ops.distributed import (
     collective_kernel,
     collective_options,
-    collective_table,
+    collective_timing,
     prepared_ranks,
 )
 from deepbench_ops.distributed.rank_group import RankGroup
@@ -83,7 +83,7 @@ def test_the_table_has_both_bandwidths():
         [], ["4000"], "6", "60", collective_options.kind("all-to-all"), "bfloat16"
     )
     with group("gloo", 2) as ranks:
-        title, header, line = collective_table.lines(ranks, asked)
+        title, header, line = collective_timing.lines(ranks, asked)
     assert title.startswith("# all-to-all, bfloat16, 2 ranks over gloo")
     assert header.split()[:3] == ["problem", "bytes", "ranks"]
     cells = line.split()
@@ -95,8 +95,8 @@ def test_the_table_has_both_bandwidths():
 
 def test_long_figures_stay_apart():
     """A figure that is wider than its column moves those behind it."""
-    cells = ["all_to_all_n4000", *["123456789012"] * (len(collective_table.COLUMNS) - 1)]
-    assert cells == collective_table.aligned(cells, 16).split()
+    cells = ["all_to_all_n4000", *["123456789012"] * (len(collective_timing.COLUMNS) - 1)]
+    assert cells == collective_timing.aligned(cells, 16).split()
 
 
 def test_asv_prepares_the_ranks_of_a_listed_problem(monkeypatch):

@@ -55,7 +55,7 @@ def test_ranks_put_in_different_vectors():
 
 @pytest.mark.parametrize("ranks", [2, 3, 5, 32])
 def test_repeated_sums_stay_finite_and_known(ranks):
-    """As many sums in a row as are allowed neither overflow nor leave what is predicted."""
+    """As many sums in a row as are allowed neither overflow nor leave the predicted range."""
     pattern = pattern_of(PERIOD, ranks)
     total = np.zeros(PERIOD, np.float32)
     for values in vectors(pattern):

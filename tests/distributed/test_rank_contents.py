@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deepbench_ops.distributed.collective_options import kinds
 from deepbench_ops.distributed.initial_vectors import CHUNK_ENTRIES, PERIOD
-from deepbench_ops.distributed.rank_contents import Contents, narrowed, widened
+from deepbench_ops.distributed.rank_contents import Contents, as_float32, narrowed
 
-FAMILIES = ("all_gather", "reduce_scatter", "all_to_all")
+FAMILIES = tuple(name for name, kind in kinds().items() if kind.in_parts)
 PRECISIONS = ("float32", "bfloat16")
 RANKS = st.sampled_from([2, 3, 4, 8])
 PARTS = st.sampled_from([1, 2, 100, PERIOD, PERIOD + 1])
@@ -30,7 +31,7 @@ def results(family, given):
     if family == "all_gather":
         return [np.concatenate(given) for _ in given]
     if family == "reduce_scatter":
-        total = np.sum([widened(each) for each in given], axis=0, dtype=np.float64)
+        total = np.sum([as_float32(each) for each in given], axis=0, dtype=np.float64)
         kind = "float32" if given[0].dtype == np.float32 else "bfloat16"
         return np.split(narrowed(total.astype(np.float32), kind), ranks)
     parts = [np.split(each, ranks) for each in given]
@@ -48,7 +49,7 @@ def test_the_defined_result_passes_on_every_rank(family, precision, ranks, part,
         assert contents.result_size(rank) == len(result)
         assert contents.mismatch(result, 3, rank) is None
         entries = np.unique([0, len(result) // 2, len(result) - 1])
-        np.testing.assert_array_equal(widened(result)[entries], contents.at(entries, rank))
+        np.testing.assert_array_equal(as_float32(result)[entries], contents.at(entries, rank))
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
@@ -113,9 +114,9 @@ def test_one_wrong_entry_of_a_long_vector_is_named(entry):
 
 @given(st.lists(st.floats(width=16, allow_subnormal=False), min_size=1))
 def test_bfloat16_is_the_upper_half_of_float32(values):
-    """Numbers that bfloat16 holds exactly are widened to the same number."""
+    """Numbers that bfloat16 holds exactly are turned into the same number."""
     coarse = (np.array(values, np.float32).view(np.uint32) & 0xFFFF0000).view(np.float32)
-    np.testing.assert_array_equal(coarse, widened(narrowed(coarse, "bfloat16")))
+    np.testing.assert_array_equal(coarse, as_float32(narrowed(coarse, "bfloat16")))
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
@@ -123,4 +124,4 @@ def test_bfloat16_is_the_upper_half_of_float32(values):
 def test_nothing_that_is_put_in_is_zero(family, precision):
     """Zeros may travel or be added faster than numbers."""
     for values in operands(Contents(family, 8 * 1000, 8, precision)):
-        assert np.all(widened(values) != 0)
+        assert np.all(as_float32(values) != 0)

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asv.results import Results
 from command import deepbench
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from deepbench_ops.asv_adapter import asv_api, private_result_fields
 from deepbench_ops.commands.output_format import counted
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import export_table_reader, xlsx_reader
@@ -25,7 +25,7 @@ from deepbench_ops.exchange.spreadsheet_text import bare, guarded
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.problems import load
 from deepbench_ops.releases import release_table
-from deepbench_ops.statistics.sample_interval import log_interval
+from deepbench_ops.statistics.median_interval import log_interval
 from deepbench_ops.storage import measurement_files
 
 MEASURED = next(each for each in release_table.load() if each.name == "torch-2.13.0")
@@ -69,12 +69,12 @@ def write(
     named = "release-py3-DEEPBENCH_CACHEwarm-DEEPBENCH_DEVICEcpu"
     environment = named if release.measurable else "published"
     about = (release.hash, release.milliseconds, "3", environment, variables)
-    result = Results({**entry, "python": "3"}, {}, *about)
+    result = asv_api.Results({**entry, "python": "3"}, {}, *about)
     name = "gemm.Training.kernel_forward"
-    result._benchmark_params[name] = [PROBLEMS, PRECISIONS]
-    result._results[name], result._samples[name], result._stats[name] = map(
-        list, zip(*values, strict=True)
-    )
+    fields = private_result_fields.of(result)
+    fields.axes[name] = [PROBLEMS, PRECISIONS]
+    for columns, column in zip(fields.columns, zip(*values, strict=True), strict=True):
+        columns[name] = list(column)
     result.save(str(results))
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import problem_matching, program_logs, workbook_values
+from deepbench_ops.exchange import problem_matching, program_logs, publication_reader
 from deepbench_ops.problems import load
 from deepbench_ops.problems.conv import Conv
 
@@ -129,7 +129,7 @@ DEEPBENCH_NCCL = f"""\
 
 
 def test_deepbenchs_all_reduce():
-    """Floats, bytes and milliseconds; the size that the sheets misprint is what was run."""
+    """Floats, bytes and milliseconds; the size is that of the run, which the sheets misprint."""
     assert facts(DEEPBENCH_NCCL) == {
         ("n100000", "sum", "float32", 8): 4.4e-05,
         ("n16777217", "sum", "float32", 8): 0.007401,
@@ -234,8 +234,8 @@ def kernels(text):
 def test_benchdnn_with_more_than_the_plain_kernel_is_listed(option, reason):
     """Another arithmetic or a fused operation is another kernel."""
     text = BENCHDNN.format(dir="FWD_D", cfg="f32", prb=f"{option}mb8ic64ih56oc64oh56kh3ph1")
-    found, [told] = kernels(text)
-    assert (set(), True) == (found, told.startswith(reason))
+    found, [unread] = kernels(text)
+    assert (set(), True) == (found, unread.startswith(reason))
 
 
 @pytest.mark.parametrize(
@@ -262,8 +262,8 @@ def test_benchdnn_with_harmless_options_is_read(option):
 def test_benchdnn_in_another_layout_is_listed(options):
     """Channels last is no plain convolution, whichever tensor has them last."""
     text = BENCHDNN.format(dir="FWD_D", cfg="f32", prb=f"{options}mb8ic64ih56oc64oh56kh3ph1")
-    found, [told] = kernels(text)
-    assert (set(), True) == (found, "another layout than the plain one" in told)
+    found, [unread] = kernels(text)
+    assert (set(), True) == (found, "another layout than the plain one" in unread)
 
 
 @pytest.mark.parametrize("tag", ["any", "abx", "abcd", "nchw"])
@@ -292,7 +292,7 @@ def test_benchdnn_descriptors_with_underscores_and_names():
     ],
 )
 def test_benchdnn_precision_is_that_of_the_two_factors(direction, cfg, precision):
-    """Not that of what comes out."""
+    """Not that of the output."""
     text = BENCHDNN.format(dir=direction, cfg=cfg, prb="mb8ic64ih56oc64oh56kh3ph1")
     assert [precision] == [t.precision for t in program_logs.read(text)[0]]
 
@@ -359,7 +359,7 @@ def test_osu_of_deepbench_counts_floats(text, expected):
     ],
     ids=["in-both", "in-neither", "contradiction"],
 )
-def test_osu_that_is_nobodys_is_refused(text):
+def test_osu_output_of_no_known_program_is_refused(text):
     """Bytes or floats: nothing is guessed."""
     with pytest.raises(DeepbenchError, match="neither version nor sizes tell"):
         program_logs.read(text)
@@ -425,7 +425,7 @@ def test_nccl_tests_of_split_ranks():
 
 
 def test_nccl_tests_of_other_collectives_are_listed():
-    """reduce_scatter_perf prints the same columns, and counts what each rank gets."""
+    """reduce_scatter_perf prints the same columns, and counts the elements that each rank gets."""
     text = NCCL_TESTS.replace("16777216       4194304", "16777216       2097152")
     assert ({}, True) == (facts(text), "another collective" in program_logs.read(text)[1][0].reason)
 
@@ -484,8 +484,8 @@ Total time 232.5 usec, Overall Performance: 1300.00000 GFlop/sec
         ("m1760_n32_k1760_NN", "forward", "int8", None): pytest.approx(61.5e-6),
     }
     assert [True, True] == [
-        reason.startswith(told)
-        for reason, told in zip(
+        reason.startswith(expected)
+        for reason, expected in zip(
             kernels(text)[1], ("multiplies doubles", "is no whole row"), strict=True
         )
     ]
@@ -616,8 +616,8 @@ def test_what_is_no_plain_convolution_of_libxsmm_is_listed(command, changed, rea
     [problem] = [p for p in load("conv") if p.id == "w56_h56_c64_n8_k64_r3_s3_pad1_1_stride1_1"]
     line = dump(problem, "forward", 0.0005, 2)
     assert changed[0] in line
-    found, [told] = kernels(f"{command}\n{line.replace(*changed)}\n")
-    assert (set(), True) == (found, told.startswith(reason))
+    found, [unread] = kernels(f"{command}\n{line.replace(*changed)}\n")
+    assert (set(), True) == (found, unread.startswith(reason))
 
 
 def grouped(number):
@@ -667,7 +667,7 @@ def test_numbers_are_of_plain_digits(text, plain, write):
 
 
 @pytest.mark.parametrize("write", [grouped, in_arabic])
-def test_numbers_beside_the_time_are_of_plain_digits(write):
+def test_numbers_next_to_the_time_are_of_plain_digits(write):
     """Nonzeros and rates that tell which listed size it is."""
     sparse = NUMBERS["intel-spmm"].replace("983412", write("983412"))
     line = INTEL_CONV.format(k=256, s=1, mode="FWD", ms="0.1", rate="2055")
@@ -712,7 +712,7 @@ def test_ranks_are_of_plain_digits(ranks):
     ],
 )
 def test_what_does_not_fit_is_named_with_its_line(text, expected):
-    """One line: where, what it says."""
+    """One line: place and message."""
     with pytest.raises(DeepbenchError, match=expected):
         program_logs.read(text)
 
@@ -757,7 +757,7 @@ def test_a_log_is_imported_like_a_workbook(tmp_path: Path):
     """By content: under its machine and day, joined to the same problems."""
     path = tmp_path / "gemm.log"
     path.write_text(output(GEMM, "512 8 1530 0 0 half 57", "1760 16 1760 0 0 half 57") + "\n")
-    [found] = workbook_values.read(path, "our-card", date(2026, 11, 21), "cuda")
+    [found] = publication_reader.read(path, "our-card", date(2026, 11, 21), "cuda")
     assert (found.published_set, found.machine.device) == ("training", "cuda")
     assert ("gemm.Training.kernel_forward", ("'m1760_n16_k1760_NN'", "'float16'")) in found.values
 

@@ -5,13 +5,11 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from asv.benchmarks import Benchmarks
-from asv.config import Config
 from click.testing import CliRunner
 
 from deepbench_ops.analysis import points
 from deepbench_ops.analysis import published_model_figures as figures
-from deepbench_ops.asv_adapter import vendor_benchmarks, vendor_results
+from deepbench_ops.asv_adapter import asv_api, published_benchmarks, published_results
 from deepbench_ops.cli import cli
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import published_machines, published_result_filing
@@ -127,9 +125,9 @@ def test_points_of_another_layout_join_the_benchmarks(tmp_path):
     )
     for path in tmp_path.glob("*/*-published.json"):
         path.unlink()
-    conf = Config.from_json({"repo": "r", "project": "p"})
+    conf = asv_api.configuration({"repo": "r", "project": "p"})
     conf.results_dir = str(tmp_path)
-    found = vendor_benchmarks.extended(Benchmarks(conf, []), conf)
+    found = published_benchmarks.extended(asv_api.benchmarks(conf, []), conf)
     assert [["'resnet50_b32'"], ["'float32'"]] == found["model.Training.kernel_training_step"][
         "params"
     ]
@@ -151,11 +149,11 @@ def changed(path, **cells):
     [
         ({"day": ""}, "line 3: day is '': write when"),
         ({"day": "2022"}, "line 3: day is '2022': write when"),
-        ({"basis": ""}, "line 3: 2022-04-28 has no basis: write what tells the day"),
+        ({"basis": ""}, "line 3: 2022-04-28 has no basis: write the source of the day"),
     ],
 )
 def test_a_figure_without_a_day_or_its_basis_is_refused(tmp_path, cells, line):
-    """With the file, the line, what is wrong and what to write, in one line of text."""
+    """With the file, the line, the fault and its mend, in one line of text."""
     with pytest.raises(DeepbenchError) as refused:
         figures.read(changed(tmp_path / "models.csv", **cells))
     assert line in str(refused.value)
@@ -164,7 +162,7 @@ def test_a_figure_without_a_day_or_its_basis_is_refused(tmp_path, cells, line):
 
 @pytest.mark.parametrize("name", figures.TABLES)
 def test_the_basis_of_a_day_stands_with_table_result_and_profile(tmp_path, name):
-    """Wherever the day is shown, what tells it can be read."""
+    """Wherever the day is shown, its source can be read."""
     first = figures.load(name)[0]
     said = CliRunner().invoke(
         cli, ["table", name, "--results", str(RESULTS), "--machine", "stream-stcp920"]
@@ -173,6 +171,6 @@ def test_the_basis_of_a_day_stands_with_table_result_and_profile(tmp_path, name)
     published_result_filing.file(tmp_path, publications(figures.load(name)), list_days=len)
     described = f"{first.day}: {first.basis}"
     for path in tmp_path.glob("*/*-published*.json"):
-        assert described == vendor_results.load(path)[1]["Day of publication"]
+        assert described == published_results.load(path)[1]["Day of publication"]
     for path in tmp_path.glob("*/machine.profile"):
         assert described in path.read_text()

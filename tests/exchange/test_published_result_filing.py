@@ -7,20 +7,21 @@ from pathlib import Path
 
 import pytest
 import workbooks
-from asv.benchmarks import Benchmarks
-from asv.config import Config
-from asv.repo import get_repo
-from asv.results import Results
-from asv.util import UserError, write_json
 from click.testing import CliRunner
 from full_disk import fill, mounted
 
 from deepbench_ops.analysis import points
-from deepbench_ops.asv_adapter import asv_environment, release_repository, vendor_benchmarks
-from deepbench_ops.asv_adapter.vendor_results import load
+from deepbench_ops.asv_adapter import (
+    asv_api,
+    asv_environment,
+    published_benchmarks,
+    release_repository,
+    result_files,
+)
+from deepbench_ops.asv_adapter.published_results import load
 from deepbench_ops.commands.import_ import import_
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import published_machines, published_result_filing, workbook_values
+from deepbench_ops.exchange import publication_reader, published_machines, published_result_filing
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.releases import release_table, table_location
 from deepbench_ops.storage import locks
@@ -37,7 +38,7 @@ def book(folder, name=NAME, *sections, **how):
 
 
 def filed(folder, *paths, machine=None, day=None):
-    found = [one for path in paths for one in workbook_values.read(path, machine, day)]
+    found = [one for path in paths for one in publication_reader.read(path, machine, day)]
     return published_result_filing.file(folder / "results", found, list_days=len)[0]
 
 
@@ -48,7 +49,7 @@ def result_of(folder, machine="nvidia-p100", release=DAY):
 def test_a_workbook_becomes_a_result_of_its_machine_and_day(tmp_path):
     """asv reads it as any result: under the same benchmark and parameters as measured points."""
     assert 1 == filed(tmp_path, book(tmp_path / "in"))
-    stored = Results.load(str(result_of(tmp_path)), machine_name="nvidia-p100")
+    stored = asv_api.Results.load(str(result_of(tmp_path)), machine_name="nvidia-p100")
     assert stored.commit_hash == DAY.hash
     params = stored.get_result_params("gemm.Training.kernel_forward")
     assert [["'m1760_n16_k1760_NN'"], ["'float32'"]] == params
@@ -94,7 +95,7 @@ def test_repeated_rows_are_samples_of_one_point(tmp_path):
     """Nine convolutions stand twice in the lists: both times are kept, a published one is shown."""
     rows = workbooks.gemm((*A_GEMM, 0.05), (*A_GEMM, 0.07))
     filed(tmp_path, book(tmp_path / "in", NAME, rows))
-    stored = Results.load(str(result_of(tmp_path)))
+    stored = asv_api.Results.load(str(result_of(tmp_path)))
     params = stored.get_result_params("gemm.Training.kernel_forward")
     assert [[5e-05, 7e-05]] == stored.get_result_samples("gemm.Training.kernel_forward", params)
     assert stored.get_result_value("gemm.Training.kernel_forward", params) == [5e-05]
@@ -109,7 +110,7 @@ def test_two_sheets_give_no_repetitions(tmp_path):
         more=[("cuDNN 7", "Float", [workbooks.gemm((*A_GEMM, 50))])],
     )
     with pytest.raises(DeepbenchError) as caught:
-        workbook_values.read(path)
+        publication_reader.read(path)
     assert "sheet 'cuDNN 6', cell I4 and sheet 'cuDNN 7', cell I4 both give" in str(caught.value)
 
 
@@ -117,13 +118,13 @@ def test_a_workbook_without_times_is_refused_with_its_cell(tmp_path):
     """Where somebody looks for the title that is missing."""
     path = book(tmp_path / "in", NAME, [[None, "M", "N"]], precision=None)
     with pytest.raises(DeepbenchError, match=r"no table of times \(sheet 'Results FP32', cell B1"):
-        workbook_values.read(path)
+        publication_reader.read(path)
 
 
 def test_unread_cells_of_a_sheet_without_times_are_kept(tmp_path):
     """A sheet whose times are all N/A is of the machine that the others are of."""
     empty = ("FP16", "16 bit inputs", [workbooks.gemm((*A_GEMM, "N/A*"))])
-    [found] = workbook_values.read(book(tmp_path / "in", NAME, more=[empty]))
+    [found] = publication_reader.read(book(tmp_path / "in", NAME, more=[empty]))
     assert ["FP16"] == [cell.place.sheet for cell in found.unread]
 
 
@@ -147,7 +148,7 @@ def test_sheets_of_two_machines_go_to_both(tmp_path):
         precision=None,
         more=[("TitanXp_cuDNNv6", None, [workbooks.gemm((*A_GEMM, 2))])],
     )
-    found = {one.machine.name: list(one.values.values()) for one in workbook_values.read(path)}
+    found = {one.machine.name: list(one.values.values()) for one in publication_reader.read(path)}
     assert found == {"nvidia-gtx-1080-ti": [[0.001]], "nvidia-titan-xp": [[0.002]]}
 
 
@@ -156,7 +157,7 @@ def test_a_measured_machine_keeps_its_description(tmp_path):
     folder = tmp_path / "results" / "our-box"
     folder.mkdir(parents=True)
     entry = dict.fromkeys(("accelerator", "arch", "cpu", "num_cpu", "os", "ram"), "ours")
-    write_json(str(folder / "machine.json"), {"machine": "our-box", **entry}, 1)
+    result_files.write_machine(folder / "machine.json", {"machine": "our-box", **entry})
     measured = {"cpu": {"float32": machine_profile.Figure(1e11, "FLOP/s", "measured: here")}}
     machine_profile.write(
         tmp_path / "results", machine_profile.Profile("our-box", "2016-01-01", peaks=measured)
@@ -164,7 +165,7 @@ def test_a_measured_machine_keeps_its_description(tmp_path):
     before = {path: path.read_bytes() for path in folder.iterdir()}
     filed(tmp_path, book(tmp_path / "in"), machine="our-box")
     assert before == {path: path.read_bytes() for path in before}
-    stored = Results.load(str(result_of(tmp_path, "our-box")), machine_name="our-box")
+    stored = asv_api.Results.load(str(result_of(tmp_path, "our-box")), machine_name="our-box")
     assert stored.params["cpu"] == "ours"
 
 
@@ -238,7 +239,7 @@ def test_a_machines_name_is_no_path(tmp_path, releases):
 
 
 def test_the_report_lists_what_was_not_taken(tmp_path, releases):
-    """Counts in the table; with --cells every cell, slip, unknown size and stale FLOPS."""
+    """Counts in the table; with --cells every cell, misprint, wrong time and stale FLOPS."""
     fast = (5124, 9124, 2560, "N", "T", 0.001)
     odd = ((512, 8, 1530, "N", "N", 1), (3, 3, 3, "N", "N", 1, 9), fast)
     rows = workbooks.gemm((*A_GEMM, "N/A*"), *odd)
@@ -248,8 +249,8 @@ def test_the_report_lists_what_was_not_taken(tmp_path, releases):
     assert f"{NAME}: sheet 'Results FP32', cell I4 says that there is none: 'N/A*'" in done.output
     assert f"{NAME}: m3_n3_k3_NN is in no program list" in done.output
     assert "cell I6 gives 0.001 s, which does not fit the FLOPS" in done.output
-    slip = "kernel_forward('m5124_n9124_k2560_NT', 'float32') is a slip that pages leave out: it is"
-    assert f"{slip} beyond the machine's peak" in done.output
+    wrong = "kernel_forward('m5124_n9124_k2560_NT', 'float32') is wrong, and pages leave it out"
+    assert f"{wrong}: it is beyond the machine's peak" in done.output
 
 
 def test_a_day_of_publication_is_a_row_of_the_release_table(tmp_path, releases):
@@ -275,7 +276,7 @@ def test_an_import_that_breaks_off_leaves_no_result_without_its_day(
         raise OSError("No space left on device")
 
     with monkeypatch.context() as broken:
-        broken.setattr(Results, "save", full)
+        broken.setattr(asv_api.Results, "save", full)
         assert "No space left" in str(run(tmp_path, path).exception)
     assert [locks.NAME] == [path.name for path in (tmp_path / "results").iterdir()]
     assert before == releases.read_text()
@@ -379,15 +380,15 @@ def test_published_figures_are_never_measured(tmp_path, releases):
     known = release_repository.ReleaseRepo(str(releases), "")
     assert DAY.hash not in known.measurable()
     assert [] == known.get_hashes_from_range("published")
-    conf = Config.from_json({"repo": str(releases), "dvcs": "releases", "project": "p"})
+    conf = asv_api.configuration({"repo": str(releases), "dvcs": "releases", "project": "p"})
     conf.env_dir = str(tmp_path / "env")
     place = asv_environment.ReleaseEnvironment(conf, "3", {}, {})
-    with pytest.raises(UserError, match=r"published-2017\.7\.14 stands for figures"):
+    with pytest.raises(asv_api.UserError, match=r"published-2017\.7\.14 stands for figures"):
         place.install_project(conf, known, DAY.hash)
 
 
 def test_pages_show_passes_that_nothing_here_measures(tmp_path, releases):
-    """asv's benchmarks gain what published results hold, and lose nothing."""
+    """asv's benchmarks gain those of published results, and lose nothing."""
     headers = ("Time Forward (msec)", "Time Backward wrt Inputs (msec)")
     layers = workbooks.rnn((*A_LAYER, 1, 2), headers=headers)
     run(tmp_path, book(tmp_path / "in", NAME, layers))
@@ -401,10 +402,10 @@ def test_pages_show_passes_that_nothing_here_measures(tmp_path, releases):
         "code": "",
     }
     known = {ours["name"]: ours}
-    write_json(str(tmp_path / "results" / "benchmarks.json"), known, Benchmarks.api_version)
-    conf = Config.from_json({"repo": str(releases), "dvcs": "releases", "project": "p"})
+    asv_api.write_benchmarks(tmp_path / "results" / "benchmarks.json", known)
+    conf = asv_api.configuration({"repo": str(releases), "dvcs": "releases", "project": "p"})
     conf.results_dir = str(tmp_path / "results")
-    found = vendor_benchmarks.extended(Benchmarks(conf, known.values()), conf)
+    found = published_benchmarks.extended(asv_api.benchmarks(conf, known.values()), conf)
     forward = found["rnn.Training.kernel_forward"]
     assert [["'lstm_h8_n1_t1'", "'lstm_h512_n16_t25'"], ["'float32'"]] == forward["params"]
     assert [["'lstm_h512_n16_t25'"], ["'float32'"]] == found["rnn.Training.kernel_backward_data"][
@@ -416,5 +417,5 @@ def test_pages_show_passes_that_nothing_here_measures(tmp_path, releases):
 def test_the_repo_of_a_configuration_knows_them(releases):
     """asv finds the table by its configuration, with published days as a branch."""
     release_table.append(releases, [DAY])
-    conf = Config.from_json({"repo": str(releases), "dvcs": "releases", "project": "p"})
-    assert get_repo(conf).frameworks() == {"numpy", "published"}
+    conf = asv_api.configuration({"repo": str(releases), "dvcs": "releases", "project": "p"})
+    assert asv_api.repository(conf).frameworks() == {"numpy", "published"}

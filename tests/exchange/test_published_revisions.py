@@ -1,19 +1,18 @@
-"""All 102 revisions that DeepBench published arrive, and are what is committed."""
+"""All 102 revisions that DeepBench published arrive, and equal the committed ones."""
 
 import math
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from asv.results import iter_results_for_machine
 
-from deepbench_ops.analysis import misplaced_times, published_slips
-from deepbench_ops.asv_adapter import private_result_fields, vendor_results
+from deepbench_ops.analysis import misplaced_published_times, wrong_published_times
+from deepbench_ops.asv_adapter import asv_api, private_result_fields, published_results
 from deepbench_ops.exchange import (
+    publication_reader,
     published_machines,
     published_result_filing,
     submission,
-    workbook_values,
 )
 from deepbench_ops.releases import release_table
 
@@ -34,7 +33,7 @@ def paths():
 
 @pytest.fixture(scope="module")
 def found(paths):
-    return [one for path in paths for one in workbook_values.read(path)]
+    return [one for path in paths for one in publication_reader.read(path)]
 
 
 def test_every_time_arrives(paths, found):
@@ -59,7 +58,7 @@ def test_they_are_what_is_committed(found, tmp_path):
         for path in written
         if path.read_bytes() != (ROOT / "results" / path.relative_to(tmp_path)).read_bytes()
     ]
-    committed = (ROOT / "results").glob(f"*/*-{vendor_results.ENVIRONMENT}.json")
+    committed = (ROOT / "results").glob(f"*/*-{published_results.ENVIRONMENT}.json")
     by_workbooks = {one.machine.name for one in found}
     assert {path.relative_to(tmp_path) for path in written if "-" in path.name} == {
         path.relative_to(ROOT / "results") for path in committed if path.parent.name in by_workbooks
@@ -70,14 +69,15 @@ def test_slips_are_distinguished_from_new_measurements():
     """Those that later revisions corrected, those beyond their machine's peak, and 155 that stand
     in other rows than their own."""
     found = [
-        published_slips.of_machine(path.parent) for path in ROOT.glob("results/*/machine.json")
+        wrong_published_times.of_machine(path.parent)
+        for path in ROOT.glob("results/*/machine.json")
     ]
-    assert 1065 == sum(len(slips) for of in found for slips in of.values())
+    assert 1065 == sum(len(wrong) for of in found for wrong in of.values())
 
 
 def test_times_out_of_step_are_those_of_the_table(found):
     """Of two tables in three workbooks, and of no other."""
-    listed = {one.source: misplaced_times.of([one.source]) for one in found}
+    listed = {one.source: misplaced_published_times.of([one.source]) for one in found}
     assert listed == {one.source: one.out_of_step.keys() for one in found}
     assert [111, 22, 22] == [len(one.out_of_step) for one in found if one.out_of_step]
 
@@ -92,7 +92,7 @@ def test_times_out_of_step_are_those_of_the_table(found):
 def test_times_out_of_step_fit_the_next_publication_once_moved(
     found, day, machine, later, moved, as_printed
 ):
-    """Within a quarter, kernel by kernel: what they were pasted from had no blank rows."""
+    """Within a quarter, kernel by kernel: the column they were pasted from had no blank rows."""
     dated = {(one.day.isoformat(), one.machine.name): one for one in found if one.out_of_step}
     one = dated[day, machine]
     after = {
@@ -129,15 +129,15 @@ def test_a_machine_with_slips_can_be_sent_on(machine):
 
     submission.check(packed)
 
-    slips = sum(map(len, published_slips.of_machine(ROOT / "results" / machine).values()))
+    wrong = sum(map(len, wrong_published_times.of_machine(ROOT / "results" / machine).values()))
     sent = sum(len(result["points"]) for result in packed["results"])
     stored = [
         value
-        for result in iter_results_for_machine(str(ROOT / "results"), machine)
+        for result in asv_api.machine_results(ROOT / "results", machine)
         for value in private_result_fields.each(result)
     ]
-    assert slips > 0
-    assert 0 < sent <= len(stored) - slips
+    assert wrong > 0
+    assert 0 < sent <= len(stored) - wrong
 
 
 def test_importing_them_again_changes_nothing(found):

@@ -15,7 +15,8 @@ from openpyxl.worksheet.formula import ArrayFormula, DataTableFormula
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import problem_matching, workbook_timings, xlsx_reader
-from deepbench_ops.problems import Rnn, load
+from deepbench_ops.problems import load
+from deepbench_ops.problems.rnn import Rnn
 
 A_GEMM = (1760, 16, 1760, "N", "N")
 A_CONV = (700, 161, 1, 4, 32, 5, 20, 0, 0, 2, 2)
@@ -329,7 +330,7 @@ BAD = {
 
 @pytest.mark.parametrize(("section", "expected"), BAD.values(), ids=BAD)
 def test_a_mistake_is_named_with_its_cell(tmp_path, section, expected):
-    """Sheet, cell, what it holds and the mend, in one line."""
+    """Sheet, cell, its content and the mend, in one line."""
     path = workbooks.write(tmp_path / "a.xlsx", section)
     with pytest.raises(DeepbenchError) as caught:
         read(path)
@@ -457,21 +458,21 @@ def test_a_name_may_stand_for_another_file(tmp_path, names, formula, elsewhere, 
     assert 1 == len(str(caught.value).splitlines())
 
 
-SLIPS = {"gemm": {"k": (1536, 1530)}, "sparse_gemm": {"m": (7860, 7680)}}
+MISPRINTS = {"gemm": {"k": (1536, 1530)}, "sparse_gemm": {"m": (7860, 7680)}}
 
 
-@pytest.mark.parametrize("family", SLIPS)
+@pytest.mark.parametrize("family", MISPRINTS)
 def test_slips_join_what_was_run(family):
     """The workbooks print k=1530 where the programs ran 1536, and m=7680 where they ran 7860."""
-    [(size, (ran, printed))] = SLIPS[family].items()
-    slips = [p for p in load(family) if p.aliases and getattr(p, size) == ran]
-    assert slips
-    for problem in slips:
+    [(size, (ran, printed))] = MISPRINTS[family].items()
+    misprinted = [p for p in load(family) if p.aliases and getattr(p, size) == ran]
+    assert misprinted
+    for problem in misprinted:
         assert problem_matching.listed_problem(replace(problem, **{size: printed})) is problem
 
 
 def test_a_size_of_no_list_keeps_its_own_id():
-    """Layers of 25 steps, which two early workbooks timed, are no slip; nor is a new size."""
+    """Layers of 25 steps, which two early workbooks timed, are no misprint; nor is a new size."""
     for layer in (Rnn("vanilla", 1760, 16, 25), Rnn("vanilla", 1760, 16, 26)):
         assert layer.id == problem_matching.listed_problem(layer).id
         assert not problem_matching.is_listed(layer)

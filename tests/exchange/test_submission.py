@@ -3,31 +3,42 @@
 import copy
 import json
 import math
-import statistics
-from datetime import date
 from pathlib import Path
 from unittest import mock
 
 import pytest
 import workbooks
-from asv.results import Results
-from asv.runner import BenchmarkResult
-from asv.util import write_json
 from click.testing import CliRunner
+from example_submissions import (
+    DIGEST,
+    FACTS,
+    GOOD,
+    KERNELS,
+    NAME,
+    RELEASE,
+    RELEASES,
+    made,
+    measured,
+    sealed,
+    submissions,
+    taken,
+    values,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deepbench_ops.asv_adapter import machine_entry
+from deepbench_ops.asv_adapter import asv_api, machine_entry, result_files
 from deepbench_ops.commands.import_ import import_
 from deepbench_ops.commands.submit import submit
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import (
+    publication_reader,
     published_machines,
     published_result_filing,
     submission,
     submission_checks,
+    submission_merging,
     submission_records,
-    workbook_values,
 )
 from deepbench_ops.machine import steadiness
 from deepbench_ops.problems import load
@@ -35,145 +46,9 @@ from deepbench_ops.problems.problem_ids import problem_of
 from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.releases import release_table
-from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import facts_digest, locks, measurement_files
+from deepbench_ops.storage import locks, measurement_files
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
-RELEASE = Release("torch", "2.13.0", date(2026, 7, 8))
-RELEASES = {RELEASE.hash: RELEASE}
-KERNELS = [("'m1760_n16_k1760_NN'", "'float32'"), ("'m1760_n32_k1760_NN'", "'float32'")]
-NAME = "gemm.Training.kernel_forward"
-OTHER = "gemm.InferenceServer.kernel_forward"
-
-
-FACTS = {"python": "3.11.7"}
-DIGEST = facts_digest.digest(FACTS)
-
-
-def measured(key, seconds, started=1.0, benchmark=NAME):
-    """A record of raw seconds of a kernel."""
-    return {
-        "benchmark": benchmark,
-        "params": [text.strip("'") for text in key],
-        "release": "torch-2.13.0",
-        "started_at": started,
-        "number": 1,
-        "seconds": list(seconds),
-        "yardstick": [],
-        "fingerprint": DIGEST,
-    }
-
-
-def made(points, machine="box", framework="torch", release="2.13.0", peak=1e9, records=()):
-    """A submission of these (parameters, seconds, samples), and records of raw seconds."""
-    figure = {"value": peak, "unit": "FLOP/s", "how": "data sheet: x"}
-    content = {
-        "format": submission.FORMAT,
-        "version": submission.VERSION,
-        "machine": {
-            "machine": machine,
-            **dict.fromkeys(("accelerator", "arch", "cpu", "num_cpu", "os", "ram"), "x"),
-        },
-        "profile": {
-            "version": 1,
-            "machine": machine,
-            "date": "2026-11-21",
-            "facts": {},
-            "peaks": {"cpu": {"float32": figure}},
-            "bandwidth": {},
-            "yardstick_version": "",
-            "yardsticks": {},
-        },
-        "results": [
-            {
-                "framework": framework,
-                "release": release,
-                "date": "2026-07-08",
-                "environment": "release-py3",
-                "variables": {"DEEPBENCH_DEVICE": "cpu", "DEEPBENCH_CACHE": "warm"},
-                "libraries": {"numpy": "2.4.6"},
-                "points": [
-                    {"benchmark": NAME, "params": list(key), "seconds": s, "samples": list(several)}
-                    for key, s, several in points
-                ],
-                "conditions": {DIGEST: FACTS} if records else {},
-                "measurements": list(records),
-            }
-        ],
-    }
-    return sealed(content)
-
-
-def sealed(content):
-    content = {name: value for name, value in content.items() if name != "digest"}
-    try:
-        return {**content, "digest": submission._digest(content)}
-    except DeepbenchError:  # a number without an end has no digest either
-        return {**content, "digest": GOOD["digest"]}
-
-
-def values(results):
-    """The content of a results folder, by file."""
-    files = sorted(path for path in results.rglob("*") if path.is_file())
-    return {path.relative_to(results): path.read_bytes() for path in files}
-
-
-def taken(results, sent, releases=RELEASES, list_days=len):
-    """Take in a submission; no day of publication is listed anywhere."""
-    [fit] = submission.checked_all(results, {Path("sent.json"): sent}, releases).values()
-    return submission.store(results, fit, list_days)
-
-
-A_TIME = st.floats(0.5, 2.0)
-A_POINT = st.fixed_dictionaries(
-    {
-        "benchmark": st.sampled_from([NAME, OTHER]),
-        "params": st.sampled_from(KERNELS).map(list),
-        "seconds": st.sampled_from([0.5, 1, 1.0]) | A_TIME,
-    },
-    optional={
-        "samples": st.lists(A_TIME, min_size=1, max_size=3) | st.just([0.5]),
-        "low": st.floats(0.1, 0.5),
-        "high": st.floats(2.0, 3.0),
-    },
-)
-READINGS = st.dictionaries(
-    st.sampled_from(["1", "2"]),
-    st.sampled_from([1e-3, 2e-3]).map(
-        lambda value: {"compute": {"value": value, "unit": "s", "how": "measured: x"}}
-    ),
-)
-
-
-@st.composite
-def submissions(draw):
-    """A submission of the same machine and release, all else drawn."""
-    points = draw(
-        st.lists(
-            A_POINT, min_size=1, max_size=3, unique_by=lambda p: (p["benchmark"], *p["params"])
-        )
-    )
-    records = [
-        measured(point["params"], draw(st.lists(A_TIME, min_size=1, max_size=3)), started, name)
-        for point in points
-        for name in [point["benchmark"]]
-        for started in draw(st.lists(A_TIME, max_size=2))
-    ]
-    content = made([], records=records)
-    [result] = content["results"]
-    for point in points:
-        if "samples" in point:
-            point["seconds"] = statistics.median_low(point["samples"])
-    result["points"] = points
-    names = st.sampled_from(["numpy", "blas"])
-    result["libraries"] = draw(st.dictionaries(names, st.sampled_from(["1", "2", "2 / 3"])))
-    result["variables"] |= {"DEEPBENCH_DEVICE": draw(st.sampled_from(["cpu", "cpu", "cuda"]))}
-    described = content["profile"]
-    described["date"] = draw(st.sampled_from(["2026-11-21", "2026-11-22"]))
-    described["facts"] = draw(st.dictionaries(names, st.sampled_from(["1", "2"])))
-    described["yardsticks"] = draw(READINGS)
-    described["yardstick_version"] = draw(st.sampled_from(["1", "1", "2"]))
-    return sealed(content)
 
 
 def refused(results, *sent):
@@ -226,33 +101,38 @@ def test_what_was_taken_in_packs_to_the_same(tmp_path_factory, sent):
 
 def by_key(sent):
     points = sent["results"][0]["points"]
-    return {submission._key(point): submission._as_stored(point) for point in points}
+    return {
+        submission_merging.key_of(point): submission_merging.as_stored(point) for point in points
+    }
 
 
 def test_what_asv_knows_of_other_points_stays(tmp_path):
-    """A file that was measured here keeps versions, dates and statistics of what it had."""
-    results = Results(
+    """A file that was measured here keeps versions, dates and statistics of its times."""
+    results = asv_api.Results(
         *({**GOOD["machine"], "python": "3"}, {}, RELEASE.hash, 0, "3", "release-py3"),
         GOOD["results"][0]["variables"],
     )
     benchmark = {"name": NAME, "version": "1", "params": [[KERNELS[1][0]], [KERNELS[1][1]]]}
     samples = [[0.1, 0.11, 0.12]]
-    outcome = BenchmarkResult([True], samples, [1], 0, "", None)
+    outcome = asv_api.run_outcome([True], samples, [1])
     results.add_result(benchmark, outcome, record_samples=True)
     results.save(str(tmp_path))
-    write_json(str(tmp_path / "box" / "machine.json"), GOOD["machine"], 1)
+    result_files.write_machine(tmp_path / "box" / "machine.json", GOOD["machine"])
     [path] = (tmp_path / "box").glob("*-release-py3.json")
     params = benchmark["params"]
-    before = Results.load(str(path)).get_result_stats(NAME, params)
+    before = asv_api.Results.load(str(path)).get_result_stats(NAME, params)
     assert 1 == taken(tmp_path, GOOD)
-    after = Results.load(str(path))
+    after = asv_api.Results.load(str(path))
     assert before == after.get_result_stats(NAME, params)
     assert "1" == after.benchmark_version[NAME]
-    assert {key[1][0] for key in submission._points(after)} == {KERNELS[0][0], KERNELS[1][0]}
+    assert {key[1][0] for key in submission_merging.points_of(after)} == {
+        KERNELS[0][0],
+        KERNELS[1][0],
+    }
 
 
 def test_raw_seconds_go_with_the_point_that_stands(tmp_path):
-    """Those of a point that gives way go with it; what is there of other kernels stays."""
+    """Those of a point that gives way go with it; those of other kernels stay."""
     other = measured(KERNELS[1], [9.0], started=5.0)
     skip = {**measured(KERNELS[0], [1.0]), "skipped": "no such kernel"}
     path = tmp_path / "box" / f"{RELEASE.hash[:8]}-release-py3.measurements.jsonl"
@@ -285,7 +165,7 @@ def test_an_import_that_breaks_off_goes_on(tmp_path, monkeypatch):
         raise OSError("No space left on device")
 
     with monkeypatch.context() as broken:
-        broken.setattr(Results, "save", full)
+        broken.setattr(asv_api.Results, "save", full)
         with pytest.raises(OSError, match="No space"):
             taken(tmp_path / "torn", GOOD)
     assert 1 == taken(tmp_path / "torn", GOOD)
@@ -306,9 +186,6 @@ def test_days_are_listed_before_the_first_result(tmp_path):
     with pytest.raises(OSError, match="Read-only"):
         taken(tmp_path, sent, {}, refused)
     assert not list(tmp_path.iterdir())
-
-
-GOOD = made([(KERNELS[0], 0.5, [0.5, 0.6])], records=[measured(KERNELS[0], [0.5, 0.6])])
 
 
 def changed(change):
@@ -567,7 +444,7 @@ REFUSED = {
     without_its_yardstick: "0.5 s is not 0.25 s, the median of its raw seconds over their",
     longer_than_what_was_spent: "raw seconds add up to 3.3 s, and its process spent 3.2 s",
     faster_than_its_bandwidth: "would take 54.6 times the bandwidth that its profile says",
-    a_family_in_milliseconds: "best of 3 kernels of gemm in float32 reaches 1/500 of what",
+    a_family_in_milliseconds: "best of 3 kernels of gemm in float32 reaches 1/500 of the peaks",
     a_name_of_300_letters: "machine/machine",
     a_record_below_a_nanosecond: "results/0/measurements/0/seconds/0",
     with_a_line_break: "machine/machine",
@@ -594,7 +471,7 @@ def test_a_dishonest_submission_is_refused_with_the_reason(tmp_path, change, rea
 
 
 def in_another_unit(content, factor):
-    """The same with every time of it multiplied, and what a machine counts by itself left alone."""
+    """The same with every time of it multiplied, and counts of the machine's own left alone."""
     content = copy.deepcopy(content)
     for result in content["results"]:
         for point in result["points"]:
@@ -608,7 +485,7 @@ def in_another_unit(content, factor):
 
 
 def test_a_file_in_milliseconds_contradicts_itself(tmp_path):
-    """Points, samples and raw seconds multiplied alike: what was spent in the kernel tells."""
+    """Points, samples and raw seconds multiplied alike: the seconds spent in the kernel show it."""
     content = copy.deepcopy(GOOD)
     record_of(content).update(yardstick=[2.0, 2.4], nominal=2.0, spent={"kernel": 1.3})
     taken(tmp_path, sealed(content))
@@ -662,7 +539,7 @@ def test_a_name_that_no_folder_can_have_is_one_line(tmp_path):
     ],
 )
 def test_every_operation_that_is_measured_may_be_sent(problem, operation):
-    """First calls and what a network's operations take alone as well."""
+    """First calls, and times of a network's operations alone, as well."""
     [listed, *_] = problem.sets
     ranks = ["2"] if problem.ranks else []
     params = [repr(problem.id), "'float32'", *ranks]
@@ -712,7 +589,7 @@ def test_another_machine_of_the_same_name_is_refused(tmp_path):
         taken(tmp_path, sealed(changed(other)))
 
 
-def test_another_submission_beside_it_must_fit_too(tmp_path):
+def test_another_submission_next_to_it_must_fit_too(tmp_path):
     """Several files are all fit, each after those before it, or none is taken in."""
 
     def other(content):
@@ -782,10 +659,10 @@ def test_a_release_that_the_table_lacks_is_named(tmp_path):
 
 
 def test_the_commands_pack_and_take_in(tmp_path: Path, monkeypatch):
-    """`submit` writes what `import` takes, a damaged file is one line."""
+    """`import` takes the files of `submit`, and a damaged one is one line."""
     name = "2017-07-14__train__DeepBench_NV_P100.xlsx"
     book = workbooks.write(tmp_path / name, workbooks.gemm((1760, 16, 1760, "N", "N", 0.055)))
-    published_result_filing.file(tmp_path / "results", workbook_values.read(book), len)
+    published_result_filing.file(tmp_path / "results", publication_reader.read(book), len)
     workbooks.with_release_of_2017(tmp_path, monkeypatch)
     monkeypatch.setattr(release_table, "TABLE", tmp_path / "releases.csv")
     sent = tmp_path / "p100.json"

@@ -1,5 +1,6 @@
 """Plans run on this machine without a scheduler, by the command as its users meet it."""
 
+import getpass
 import json
 import os
 import signal
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from importlib import metadata
 from pathlib import Path
 
 import command
@@ -14,9 +16,11 @@ import fleet_project
 import processes
 import pytest
 
-from deepbench_ops.fleet import fleet_jobs, job_folder
-from deepbench_ops.fleet import job_plan as plans
-from deepbench_ops.storage import measurement_files
+from deepbench_ops.distributed.rank_placement import RankPlacement
+from deepbench_ops.fleet import fleet_plan as plans
+from deepbench_ops.fleet import job_folder, scheduled_jobs
+from deepbench_ops.fleet.planned_training import PlannedTraining
+from deepbench_ops.storage import measurement_files, model_runs
 
 pytest.importorskip("reframe", reason="the extra fleet is not installed")
 
@@ -61,6 +65,8 @@ def test_a_plan_is_measured_once(root):
     done = deepbench(root, "fleet", "run")
     assert 0 == done.returncode, done.stdout
     assert "2 jobs of fleet/plan.json measured" in done.stdout
+    (locks,) = Path(fleet_project.environ(root)["TMPDIR"]).iterdir()
+    assert f"deepbench-{getpass.getuser()}" == locks.name
     found = records(root / "results")
     assert (TIMES, {2}) == (len(found), set(found.values()))
     (path,) = measurement_files.paths(root / "results" / fleet_project.MACHINE)
@@ -76,6 +82,26 @@ def test_a_plan_is_measured_once(root):
     again = deepbench(root, "fleet", "run")
     assert (0, before) == (again.returncode, path.read_bytes())
     assert time.monotonic() - began < 20
+
+
+@pytest.mark.slow
+def test_a_training_over_two_nodes_is_tried_on_this_machine(tmp_path):
+    """One rank alone and both, on the loopback interface, under a profile of their own."""
+    pytest.importorskip("torch", reason="torch is not installed")
+    release = f"torch-{metadata.version('torch').partition('+')[0]}"
+    machine = "here-2x1-loopback"
+    path = fleet_project.make(tmp_path, release, machine)
+    job = fleet_project.job(
+        machine=machine, release=release, families=(), training=PlannedTraining("mmoe")
+    )
+    placement = RankPlacement(2, 1, "torchrun", "loopback")
+    fleet_project.write(path, fleet_project.plan(job, placement=placement))
+    done = deepbench(tmp_path, "fleet", "run", DEEPBENCH_THREADS="2")
+    assert 0 == done.returncode, done.stdout
+    assert {job.id: "measured"} == states(tmp_path)
+    found = model_runs.load(tmp_path / "results" / machine)
+    assert [1, 2] == [run["ranks"] for run in found]
+    assert [None, "2"] == [run["conditions"].get("nodes") for run in found]
 
 
 @pytest.mark.slow
@@ -171,12 +197,12 @@ def test_a_job_that_is_measured_is_not_measured_again(root):
 
 def test_a_node_without_python_is_named(tmp_path):
     """The job script ends with one line."""
-    line = fleet_jobs.FleetJobs.demand_python(str(tmp_path / "no python"))
+    line = scheduled_jobs.FleetJobs.demand_python(str(tmp_path / "no python"))
     done = subprocess.run(["bash", "-c", f"{line}; echo on"], capture_output=True, text=True)
     assert (1, "") == (done.returncode, done.stdout)
     assert "the node has no Python at" in done.stderr
     assert 1 == len(done.stderr.splitlines())
-    usual = fleet_jobs.FleetJobs.demand_python(sys.executable)
+    usual = scheduled_jobs.FleetJobs.demand_python(sys.executable)
     assert 0 == subprocess.run(["bash", "-c", usual], check=False).returncode
 
 

@@ -10,11 +10,15 @@ import full_disk
 import pytest
 
 from deepbench_ops.asv_adapter import machine_entry
+from deepbench_ops.distributed.rank_placement import RankPlacement
+from deepbench_ops.distributed.training import scaling_run
 from deepbench_ops.exchange import submission
-from deepbench_ops.fleet import job_folder, job_result_merging
+from deepbench_ops.fleet import fleet_plan, job_folder, job_result_merging
 from deepbench_ops.fleet.job_folder import JobFolder, Outcome
+from deepbench_ops.fleet.planned_training import PlannedTraining
+from deepbench_ops.pages import machine_lines
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import facts_digest
+from deepbench_ops.storage import facts_digest, model_runs
 
 RELEASE = Release("numpy", fleet_project.RELEASE.partition("-")[2], date(2024, 3, 1))
 SIZES = (16, 32, 64)
@@ -132,6 +136,39 @@ def test_a_job_is_merged_once_and_twice_alike(project):
         (folder.path / job_folder.COLLECTED).unlink()
     assert 3 == job_result_merging.collect(results, folders, print)
     assert before == content(results)
+
+
+def test_the_runs_of_a_training_are_merged_with_the_profile(tmp_path):
+    """They are read like those of deepbench scaling, and merged twice alike."""
+    path = fleet_project.make(tmp_path)
+    placement = RankPlacement(2, 1, "srun", "hdr200")
+    machine = fleet_plan.profile(fleet_project.MACHINE, placement)
+    training = PlannedTraining("mmoe")
+    job = fleet_project.job(machine=machine, families=(), training=training)
+    (folder,) = job_folder.folders(fleet_project.plan(job, placement=placement), path)
+    fleet_project.describe(folder.results, machine)
+    runs = [
+        {
+            **scaling_run.of(training.request("cpu"), ranks, [0.3, 0.1, 0.2]),
+            "release": "torch-2.13.0",
+            "day": "2026-11-26",
+            "conditions": placement.facts() if ranks > 1 else {},
+        }
+        for ranks in (1, 2)
+    ]
+    model_runs.add(folder.results / machine, runs)
+    folder.end(Outcome(True, "n1", 1.0))
+    said = []
+    for _ in range(2):
+        job_result_merging.collect(tmp_path / "results", [folder], said.append)
+        (folder.path / job_folder.COLLECTED).unlink()
+    own = tmp_path / "results" / machine
+    assert 2 * [f"{job.id}: 2 times in {tmp_path / 'results'}"] == said
+    assert runs == model_runs.load(own)
+    assert (0.2, 0.1, 0.3) == tuple(runs[0][name] for name in ("step_seconds", "low", "high"))
+    assert {"machine.json", "machine.profile"} < {each.name for each in own.iterdir()}
+    _, machines, problems = machine_lines.read(tmp_path / "results", ())
+    assert (runs, []) == (list({each.name: each.runs for each in machines}[machine]), problems)
 
 
 def test_a_job_that_is_not_measured_is_not_merged(project):

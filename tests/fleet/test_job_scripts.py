@@ -1,5 +1,6 @@
 """Job scripts that ReFrame generates for schedulers, without any of them."""
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -8,20 +9,26 @@ import command
 import fleet_project
 import pytest
 
+from deepbench_ops.distributed.rank_placement import RankPlacement
+from deepbench_ops.fleet import fleet_plan as plans
 from deepbench_ops.fleet import reframe_site
-from deepbench_ops.fleet.fleet_jobs import PLAN_VARIABLE
 from deepbench_ops.fleet.fleet_run import CHECKS
+from deepbench_ops.fleet.scheduled_jobs import PLAN_VARIABLE
 
 pytest.importorskip("reframe", reason="the extra fleet is not installed")
 
+STUBS = Path(__file__).resolve().parents[1] / "support" / "stubs"
+
 SCHEDULERS = {
-    "lsf": ("#BSUB -x", "#BSUB -nnodes 1", "#BSUB -W 60"),
-    "pbs": ("#PBS -l place=exclhost", "#PBS -l walltime=1:0:30"),
+    "flux": (),
+    "lsf": ("#BSUB -x", "#BSUB -nnodes 1", "#BSUB -W 60", "#BSUB -rn"),
+    "pbs": ("#PBS -l place=exclhost", "#PBS -l walltime=1:0:30", "#PBS -r n"),
     "slurm": ("#SBATCH --exclusive", "#SBATCH --no-requeue", "#SBATCH --time=1:0:30"),
     "ssh": (),
-    "torque": ("#PBS -l naccesspolicy=singlejob", "#PBS -l nodes=1:ppn=1"),
+    "torque": ("#PBS -l naccesspolicy=singlejob", "#PBS -l nodes=1:ppn=1", "#PBS -r n"),
 }
-"""Lines that ask for a node of its own, and for the time limit. (flux needs its own package.)"""
+"""Lines that ask for a node of its own, for the time limit, and for no second start. Flux is asked
+by its Python package, for which `STUBS` has a stub."""
 
 
 PARTITION = {"launcher": "local", "environs": ["builtin"]}
@@ -36,17 +43,23 @@ def scripts(tmp_path_factory):
     return generated(tmp_path_factory.mktemp("project"), partitions)
 
 
-def generated(root, partitions):
+def generated(root, partitions, placement=None):
     """The job script of each partition, by its name, the plan and its path."""
     system = {"name": "lab", "hostnames": [".*"], "partitions": partitions}
     config = root / "site.py"
     content = {"systems": [system], "environments": [{"name": "builtin"}]}
     config.write_text(f"site_configuration = {content!r}\n")
     path = fleet_project.make(root)
-    jobs = [fleet_project.job(machine=each["name"]) for each in partitions]
-    plan = fleet_project.write(path, fleet_project.plan(*jobs, system="lab", config=str(config)))
+    families = ("all_gather",) if placement else (fleet_project.FAMILY,)
+    jobs = [
+        fleet_project.job(machine=plans.profile(each["name"], placement), families=families)
+        for each in partitions
+    ]
+    site = {"system": "lab", "config": str(config), "placement": placement}
+    plan = fleet_project.write(path, fleet_project.plan(*jobs, **site))
     options = ["-C", config, "--system=lab", "-c", CHECKS, "--dry-run", "--prefix", root / "out"]
     environ = {**os.environ, **fleet_project.environ(root), PLAN_VARIABLE: str(path)}
+    environ["PYTHONPATH"] += f"{os.pathsep}{STUBS}"
     done = subprocess.run(
         [*reframe_site.command(), *options], cwd=root, env=environ, capture_output=True, text=True
     )
@@ -74,6 +87,17 @@ def test_a_job_measures_what_the_plan_says(scripts, scheduler):
     assert line.endswith(f"deepbench_ops.fleet.node_job {path} {job.id} {plan.digest}")
 
 
+def test_flux_is_asked_for_a_whole_node_and_a_time_limit(scripts):
+    """In its job specification, which ReFrame makes before it knows of either."""
+    *_, path = scripts
+    [record] = (path.parents[1] / "out").rglob("flux_jobspec.json")
+    asked = json.loads(record.read_text())
+    assert (1, 1, True) == (asked["num_nodes"], asked["num_tasks"], asked["exclusive"])
+    assert 3630 == asked["duration"]
+    assert ["/bin/bash", "rfm_job.sh"] == asked["command"]
+    assert asked["stdout"].endswith("rfm_job.out")
+
+
 def test_the_file_of_tests_is_printed():
     """For a ReFrame of the site's own."""
     status, said, _ = command.deepbench("fleet", "checks")
@@ -85,3 +109,24 @@ def test_a_job_asks_for_all_processors_that_the_site_names(tmp_path):
     partition = {**PARTITION, "name": "pbs", "scheduler": "pbs", "processor": {"num_cpus": 64}}
     found, _, _ = generated(tmp_path, [partition])
     assert "#PBS -l select=1:mpiprocs=1:ncpus=64" in found["pbs"].splitlines()
+
+
+def test_a_job_over_several_nodes_asks_for_them_and_its_ranks(tmp_path):
+    """The script itself runs once, on the first node."""
+    names = ("slurm", "pbs", "lsf")
+    partitions = [
+        {**PARTITION, "name": name, "scheduler": name, "processor": {"num_cpus": 64}}
+        for name in names
+    ]
+    placement = RankPlacement(2, 4, "mpirun", "hdr200")
+    found, plan, path = generated(tmp_path, partitions, placement)
+    wanted = {
+        "slurm": {"#SBATCH --ntasks=8", "#SBATCH --ntasks-per-node=4", "#SBATCH --exclusive"},
+        "pbs": {"#PBS -l select=2:mpiprocs=4:ncpus=64"},
+        "lsf": {"#BSUB -nnodes 2"},
+    }
+    for name in names:
+        lines = found[name].splitlines()
+        assert wanted[name] <= set(lines)
+        (line,) = [line for line in lines if "node_job" in line]
+        assert line.endswith(f"{path} {name}-2x4-hdr200/{plan.jobs[0].release}/1 {plan.digest}")

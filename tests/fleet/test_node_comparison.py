@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deepbench_ops.fleet import node_comparison
-from deepbench_ops.fleet.node_comparison import ALL, FAST, SLOW, UNKNOWN, USUAL, NodeTimes
+from deepbench_ops.fleet.node_comparison import ALL, FAST, SLOW, TOO_FEW, USUAL, NodeTimes
 
 FAMILIES = ("gemm", "conv")
 
@@ -53,7 +53,7 @@ def test_a_node_that_is_slow_at_one_family_is_found_there():
     assert levels["n3", "gemm"].ratio == pytest.approx(1.2, rel=0.02)
 
 
-def test_a_slow_and_a_fast_node_are_told_apart():
+def test_a_slow_and_a_fast_node_are_distinguished():
     """Over all families."""
     ratios = {(node, family): r for node, r in (("n1", 1.3), ("n2", 0.8)) for family in FAMILIES}
     levels = found(fleet(slow=ratios))
@@ -80,7 +80,7 @@ def test_false_alarms_are_rare():
 def test_two_kernels_are_too_few_for_an_interval():
     """The ratio is shown without one."""
     levels = found(fleet(kernels=2))
-    assert {UNKNOWN} == {each.kind for (_, family), each in levels.items() if family != ALL}
+    assert {TOO_FEW} == {each.kind for (_, family), each in levels.items() if family != ALL}
 
 
 def test_two_nodes_cannot_be_compared():
@@ -120,4 +120,4 @@ def test_a_kernel_has_the_interval_of_its_own_rounds():
     assert {("n3", "gemm")} == {(each.node, each.kernel[1][0].partition(".")[0]) for each in slow}
     assert 7 == len(slow)
     assert all(each.low < 1.2 < each.high for each in slow)
-    assert 4 == sum(each.kind == UNKNOWN for each in levels)
+    assert 4 == sum(each.kind == TOO_FEW for each in levels)

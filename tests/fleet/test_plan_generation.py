@@ -5,6 +5,8 @@ from datetime import date
 import fleet_project
 import pytest
 
+from deepbench_ops.distributed import collective_options
+from deepbench_ops.distributed.rank_placement import RankPlacement
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet import plan_generation
 from deepbench_ops.fleet.plan_generation import PlanRequest
@@ -77,6 +79,29 @@ def test_nothing_to_measure_is_refused(tmp_path):
     """With the options that choose."""
     with pytest.raises(DeepbenchError, match="headline has no kernel at fp8_row of topk: choose"):
         plan_generation.make(request(families=("topk",), precisions=("fp8_row",)), tmp_path)
+
+
+def test_a_plan_over_several_nodes_has_the_collective_operations(tmp_path):
+    """Those that are measured over as many ranks, under the profile of each machine type."""
+    plan = plan_generation.make(request(placement=RankPlacement(2, 8, "srun", "eth")), tmp_path)
+    assert {"one-2x8-eth", "two-2x8-eth"} == set(plan.machines)
+    assert {"all_reduce"} == {family for job in plan.jobs for family in job.families}
+    plan = plan_generation.make(request(placement=RankPlacement(2, 1, "srun", "eth")), tmp_path)
+    assert set(collective_options.kinds()) == {name for job in plan.jobs for name in job.families}
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"families": ("gemm",)}, "gemm runs on one node: over several nodes name --family all"),
+        ({}, "3 nodes with 1 ranks each are 3 ranks: measured are 2, 4, 8, 16, 32 ranks"),
+    ],
+)
+def test_what_several_nodes_cannot_run_is_refused(tmp_path, more, message):
+    """Other families, and other numbers of ranks."""
+    with pytest.raises(DeepbenchError, match=message):
+        placed = request(placement=RankPlacement(3, 1, "srun", "eth"), **more)
+        plan_generation.make(placed, tmp_path)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Sites as ReFrame's configuration has them, and what is wrong with one in a line."""
+"""Sites as ReFrame's configuration has them, and the fault of one in a line."""
 
 import json
 
@@ -6,6 +6,7 @@ import command
 import fleet_project
 import pytest
 
+from deepbench_ops.commands.fleet.plan_file import node_hours
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet import reframe_site
 from deepbench_ops.fleet.reframe_site import Partition
@@ -54,6 +55,16 @@ def test_a_partition_is_a_machine_type(config, reframe):
     )
     assert expected == found.partitions
     assert ("cpu", "vendor-card") == found.machines
+
+
+def test_a_configuration_is_read_without_a_log_left_behind(config, reframe, tmp_path, monkeypatch):
+    """ReFrame writes one into the folder of temporary files, whatever it is asked."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    reframe_site.read("lab", str(config))
+    assert [] == list(temporary.iterdir())
 
 
 def test_an_unknown_machine_type_is_named_with_the_known_ones(config, reframe):
@@ -111,10 +122,19 @@ def test_a_plan_is_made_and_shown(project):
     status, said, notes = command.deepbench("fleet", "plan", *asked)
     assert 0 == status, notes
     assert "node hours" in said
-    assert "fleet/plan.json: 1 job, about 0.0 node hours; deepbench fleet run measures" in notes
+    assert "fleet/plan.json: 1 job, about 0.0033 node hours; deepbench fleet run measures" in notes
     status, said, _ = command.deepbench("fleet", "plan", *asked, "--format", "json")
     (job,) = json.loads(said)["jobs"]
     assert ("here", ["topk"], 2) == (job["machine"], job["families"], job["points"])
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(36, "0.01"), (12, "0.0033"), (0, "0"), (360, "0.10"), (4e6, "1111.11")],
+)
+def test_node_hours_have_two_digits_at_least(seconds, text):
+    """A plan of seconds is not one of 0.0 hours."""
+    assert text == node_hours(seconds)
 
 
 def test_a_plan_does_not_take_the_place_of_one_that_has_jobs(project):

@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from importlib import metadata
 from pathlib import Path
 
 import command
@@ -18,9 +19,12 @@ import processes
 import pytest
 from local_slurm import LocalSlurm
 
+from deepbench_ops.distributed.rank_placement import RankPlacement
+from deepbench_ops.fleet import fleet_plan as plans
 from deepbench_ops.fleet import job_folder
-from deepbench_ops.fleet import job_plan as plans
-from deepbench_ops.storage import measurement_files
+from deepbench_ops.fleet.fleet_plan import Job
+from deepbench_ops.fleet.planned_training import PlannedTraining
+from deepbench_ops.storage import measurement_files, model_runs
 
 pytest.importorskip("reframe", reason="the extra fleet is not installed")
 pytestmark = [
@@ -44,14 +48,25 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalSlurm]:
 class Fleet:
     """A project with a plan of a job for each family, and the run of it."""
 
-    def __init__(self, root: Path, slurm: LocalSlurm) -> None:
+    def __init__(
+        self,
+        root: Path,
+        slurm: LocalSlurm,
+        release: str = fleet_project.RELEASE,
+        machine: str = fleet_project.MACHINE,
+    ) -> None:
         self.root, self.slurm = root, slurm
-        self.path = fleet_project.make(root)
+        self.path = fleet_project.make(root, release, machine)
         self.environ = {**fleet_project.environ(root), **slurm.variables}
 
     def plan(self, *shards: tuple[str, ...], **more: object) -> None:
         """Write a plan of jobs with these families."""
-        jobs = [fleet_project.job(n, families=each) for n, each in enumerate(shards, 1)]
+        self.write(
+            [fleet_project.job(n, families=each) for n, each in enumerate(shards, 1)], **more
+        )
+
+    def write(self, jobs: list[Job], **more: object) -> None:
+        """Write a plan of these jobs."""
         site = {"system": "slurm", "config": str(local_slurm.SITE)}
         fleet_project.write(self.path, fleet_project.plan(*jobs, **site, **more))
 
@@ -96,10 +111,15 @@ class Fleet:
         plan = plans.read(self.path)
         return Counter(each.state() for each in job_folder.folders(plan, self.path))
 
-    def demand_all_once(self, families: tuple[str, ...] = FAMILIES, jobs: int = 3) -> None:
+    def demand_all_once(
+        self,
+        families: tuple[str, ...] = FAMILIES,
+        jobs: int = 3,
+        machine: str = fleet_project.MACHINE,
+    ) -> None:
         """Every kernel of the plan is in the results, with the records of its two processes."""
         found: Counter[tuple[str, str]] = Counter()
-        for path in measurement_files.paths(self.root / "results" / fleet_project.MACHINE):
+        for path in measurement_files.paths(self.root / "results" / machine):
             for each in measurement_files.load(path)[1]:
                 found[each["benchmark"], each["params"][0]] += 1
         assert {"measured": jobs} == dict(self.states())
@@ -141,12 +161,13 @@ def test_three_jobs_on_three_nodes(fleet: Fleet) -> None:
 
 def test_a_cancelled_job_is_submitted_again_and_goes_on(fleet: Fleet) -> None:
     """By the same run."""
+    fleet.plan(FAMILIES)
     run = fleet.start()
     fleet.wait_for_points()
     fleet.slurm.ask("scancel", next(iter(fleet.slurm.jobs())))
     status, said = ended(run)
     assert 0 == status, said
-    fleet.demand_all_once()
+    fleet.demand_all_once(jobs=1)
 
 
 def test_a_lost_node_costs_nothing_that_is_measured(fleet: Fleet) -> None:
@@ -178,6 +199,7 @@ def test_a_node_that_is_down_is_not_waited_for(fleet: Fleet) -> None:
 
 def test_a_controller_that_is_killed_and_comes_back(fleet: Fleet) -> None:
     """The run may fail meanwhile; the next one measures the rest and no point again."""
+    fleet.plan(FAMILIES)
     run = fleet.start()
     fleet.wait_for_points()
     fleet.slurm.kill(fleet.slurm.folder / "slurmctld.pid")
@@ -188,11 +210,12 @@ def test_a_controller_that_is_killed_and_comes_back(fleet: Fleet) -> None:
         fleet.wait(lambda: not fleet.slurm.jobs())
         status, said = fleet.run()
     assert 0 == status, said
-    fleet.demand_all_once()
+    fleet.demand_all_once(jobs=1)
 
 
 def test_a_job_that_is_submitted_twice_is_measured_once(fleet: Fleet) -> None:
     """The second one waits for the first, and finds it measured or is refused."""
+    fleet.plan(FAMILIES)
     run = fleet.start()
     fleet.wait(lambda: list(fleet.path.parent.glob("reframe/stage/**/rfm_job.sh")))
     (script, *_) = fleet.path.parent.glob("reframe/stage/**/rfm_job.sh")
@@ -202,23 +225,27 @@ def test_a_job_that_is_submitted_twice_is_measured_once(fleet: Fleet) -> None:
     status, said = ended(run)
     assert 0 == status, said
     fleet.wait(lambda: not fleet.slurm.jobs() and not fleet.slurm.jobs("pending"))
-    fleet.demand_all_once()
+    fleet.demand_all_once(jobs=1)
 
 
-def test_a_job_at_its_time_limit_goes_on_the_next_time(fleet: Fleet) -> None:
-    """Slurm ends it after a minute or a little more; each start measures more."""
-    families = ("gemm", "layer_norm", "kl_div")
-    fleet.plan(families)
-    status, runs = 1, 0
-    while status and runs < 10:
-        status, said = fleet.run("-S", "time_limit=1m")
-        runs += 1
+def test_a_job_at_its_time_limit_is_submitted_again_and_goes_on(fleet: Fleet) -> None:
+    """By the same run. The job is held until its limit: Slurm looks every half a minute."""
+    fleet.plan(FAMILIES)
+    run = fleet.start()
+    fleet.wait_for_points()
+    ((job, node),) = fleet.slurm.jobs().items()
+    fleet.slurm.signal_jobs(node, signal.SIGSTOP)
+    fleet.slurm.ask("scontrol", "update", f"JobId={job}", "EndTime=now")
+    fleet.wait(lambda: job not in fleet.slurm.jobs())
+    fleet.wait(lambda: "=TIMEOUT " in fleet.slurm.ask("scontrol", "show", "job", job))
+    status, said = ended(run)
     assert 0 == status, said
-    fleet.demand_all_once(families, jobs=1)
+    fleet.demand_all_once(jobs=1)
 
 
 def test_ctrl_c_cancels_the_jobs_of_the_scheduler(fleet: Fleet) -> None:
     """None is left there, and the next run goes on."""
+    fleet.plan(FAMILIES)
     run = fleet.start()
     fleet.wait_for_points()
     run.send_signal(signal.SIGINT)
@@ -229,7 +256,7 @@ def test_ctrl_c_cancels_the_jobs_of_the_scheduler(fleet: Fleet) -> None:
     assert not fleet.slurm.jobs("pending")
     status, said = fleet.run()
     assert 0 == status, said
-    fleet.demand_all_once()
+    fleet.demand_all_once(jobs=1)
 
 
 def test_a_full_shared_disk_is_a_line_and_nothing_is_lost(fleet: Fleet) -> None:
@@ -247,6 +274,22 @@ def test_a_full_shared_disk_is_a_line_and_nothing_is_lost(fleet: Fleet) -> None:
         fleet.demand_all_once()
 
 
+def test_a_full_disk_of_a_node_is_a_line_and_nothing_is_lost(fleet: Fleet) -> None:
+    """Its folder for temporary files fills up while a job runs; another time the job goes on."""
+    fleet.plan(FAMILIES[:2])
+    own = Path(fleet.environ["TMPDIR"], local_slurm.NODES[0])
+    with full_disk.mounted(own):
+        run = fleet.start()
+        fleet.wait_for_points()
+        full_disk.fill(own / "filler")
+        status, said = ended(run)
+        assert 1 == status, said
+        assert f"{own}: No space left on device: make room there" in said
+    status, said = fleet.run()
+    assert 0 == status, said
+    fleet.demand_all_once(FAMILIES[:2], jobs=1)
+
+
 def test_every_node_measures_a_plan_for_every_node(fleet: Fleet) -> None:
     """Nothing is merged, and the nodes are compared."""
     fleet.plan(("rms_norm",), every_node=True)
@@ -258,3 +301,30 @@ def test_every_node_measures_a_plan_for_every_node(fleet: Fleet) -> None:
     done = processes.run(asked, fleet.root, fleet.environ)
     assert done.returncode in (0, 1), done.stdout
     assert set(local_slurm.NODES) == {row["node"] for row in json.loads(done.stdout)}
+
+
+def test_collectives_and_a_training_over_two_nodes(tmp_path: Path, slurm: LocalSlurm) -> None:
+    """A rank on each, started by srun; the times are filed under a profile of their own."""
+    pytest.importorskip("torch", reason="torch is not installed")
+    placement = RankPlacement(2, 1, "srun", "loopback")
+    machine = plans.profile(fleet_project.MACHINE, placement)
+    release = f"torch-{metadata.version('torch').partition('+')[0]}"
+    fleet = Fleet(tmp_path, slurm, release, machine)
+    job = fleet_project.job(machine=machine, release=release, families=("all_gather",))
+    training = PlannedTraining("mmoe")
+    more = fleet_project.job(2, machine, release=release, families=(), training=training)
+    fleet.write([job, more], placement=placement)
+    run = fleet.start()
+    fleet.wait(fleet.slurm.jobs)
+    assert ["node[1-2]"] == list(fleet.slurm.jobs().values())
+    status, said = ended(run)
+    assert 0 == status, said
+    fleet.demand_all_once(("all_gather",), 2, machine)
+    (path,) = measurement_files.paths(tmp_path / "results" / machine)
+    facts, records = measurement_files.load(path)
+    wanted = {"nodes": "2", "ranks_per_node": "1", "launcher": "srun", "interconnect": "loopback"}
+    assert all(wanted.items() <= each.items() for each in facts.values())
+    assert {2} == {each["params"][2] for each in records}
+    found = model_runs.load(tmp_path / "results" / machine)
+    assert [("mmoe", 1), ("mmoe", 2)] == [(run["model"], run["ranks"]) for run in found]
+    assert wanted.items() <= found[1]["conditions"].items()

@@ -1,4 +1,4 @@
-"""The profile of a machine: what is stored comes back, and broken files are refused."""
+"""The profile of a machine: stored ones come back, and broken files are refused."""
 
 import json
 from dataclasses import replace
@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deepbench_ops.asv_adapter import asv_api
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.machine.machine_profile import Figure, Profile
 
 pytest.importorskip("asv", reason="machine entries are asv's: the `track` extra")
 
-from asv.results import iter_results
 
 text = st.text(max_size=20)
 value = st.none() | st.floats(min_value=0, exclude_min=True, allow_infinity=False)
@@ -59,7 +59,7 @@ def test_a_changed_profile_is_refused_by_its_checksum(tmp_path, change):
     with pytest.raises(DeepbenchError, match="its content is not that of its checksum"):
         machine_profile.read(tmp_path, "box")
     stored = json.loads(changed)
-    del stored[machine_profile.CHECKSUM]
+    del stored[machine_profile.PROFILE_CHECKSUM]
     path.write_text(json.dumps(stored))
     assert machine_profile.read(tmp_path, "box") not in (None, PROFILE)
 
@@ -74,7 +74,7 @@ def test_a_changed_profile_is_refused_by_its_checksum(tmp_path, change):
     ],
 )
 def test_a_figure_that_cannot_be_right_is_refused(tmp_path, figure, reason):
-    """Also where the checksum fits, as in what others send."""
+    """Also where the checksum fits, as in files that others send."""
     machine_profile.write(tmp_path, replace(PROFILE, peaks={"cpu": {"float32": figure}}))
     with pytest.raises(DeepbenchError, match=reason):
         machine_profile.read(tmp_path, "box")
@@ -83,7 +83,7 @@ def test_a_figure_that_cannot_be_right_is_refused(tmp_path, figure, reason):
 def test_an_unknown_field_of_a_profile_is_refused(tmp_path):
     """As a damaged name of the checksum is."""
     path = machine_profile.write(tmp_path, PROFILE)
-    path.write_text(path.read_text().replace(machine_profile.CHECKSUM, "checkstm"))
+    path.write_text(path.read_text().replace(machine_profile.PROFILE_CHECKSUM, "checkstm"))
     with pytest.raises(DeepbenchError, match="its field 'checkstm' is damaged"):
         machine_profile.read(tmp_path, "box")
 
@@ -92,7 +92,7 @@ def test_a_profile_is_no_result_for_asv(tmp_path):
     """asv finds no result file in a machine's folder that holds only a profile and its entry."""
     machine_profile.write(tmp_path, Profile("box"))
     (tmp_path / "box" / "machine.json").write_text('{"machine": "box", "version": 1}')
-    assert [] == list(iter_results(str(tmp_path)))
+    assert [] == list(asv_api.stored_results(tmp_path))
 
 
 def test_a_machine_without_profile_has_none(tmp_path):

@@ -94,7 +94,7 @@ def test_a_wrong_product_has_no_peak(monkeypatch):
 
 
 def test_the_best_framework_gives_the_peak(unchecked, monkeypatch):
-    """The faster of two backends is the machine's peak; what one cannot do does not matter."""
+    """The faster of two backends is the machine's peak; a product that one lacks is ignored."""
     clock = Clock()
     group = [Backend(clock, 1e9), Backend(clock, 2e9), Backend(clock, 9e9, "cannot")]
     monkeypatch.setattr(peak_rates, "load_all", lambda *_: (group, []))

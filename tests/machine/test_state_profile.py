@@ -8,7 +8,7 @@ from deepbench_ops.exchange.merged_profile import merged
 from deepbench_ops.machine import machine_profile, profile_measurement, state_profile
 from deepbench_ops.machine.machine_profile import Figure, LatencyLevel, Profile
 from deepbench_ops.measure import yardstick
-from deepbench_ops.measure.machine_states import CHANGED, NEAR, UNKNOWN
+from deepbench_ops.measure.machine_states import CHANGED, NEAR, UNKNOWN_STATE
 from deepbench_ops.measure.nominal_readings import NominalReadings
 
 NEAR_NS, FAR_NS = [172.0, 175.0, 170.0], [322.0, 318.0, 325.0]
@@ -41,7 +41,7 @@ def surveyed(known: Profile, machine, fresh: bool = False) -> Profile:
 
 
 def choice(known: Profile, latencies, kind: str = "memory"):
-    """Return what a measured process takes."""
+    """Return the nominal reading that a measured process takes."""
     given = NominalReadings.given({"DEEPBENCH_NOMINAL": known.for_processes(yardstick.VERSION)})
     return given.choice(kind, 2, latencies)
 
@@ -69,7 +69,7 @@ def test_a_state_without_readings_is_never_calibrated_by_another(machine) -> Non
     """Times of a state that has none, of none at all, or of two, stay raw with a reason."""
     found = surveyed(taken(0.9), machine, fresh=True)
     found = replace(found, levels=[LatencyLevel(172.0), *found.levels])
-    for latencies, words in (([171.0], NEAR), ([171.0, 320.0], CHANGED), ([900.0], UNKNOWN)):
+    for latencies, words in (([171.0], NEAR), ([171.0, 320.0], CHANGED), ([900.0], UNKNOWN_STATE)):
         chosen = choice(found, latencies)
         assert chosen.seconds is None
         assert words in chosen.remark

@@ -23,10 +23,11 @@ from deepbench_ops.machine.steadiness import (
     FEWEST_POINTS,
     LEAST_APART,
     SteadinessJudge,
-    agreement,
+    largest_factor_by_chance,
     reason,
 )
 from deepbench_ops.pages import line_data
+from deepbench_ops.problems.optimizer_step import OptimizerStep
 from deepbench_ops.problems.selections import select
 from deepbench_ops.releases.release_table import Release
 
@@ -117,12 +118,14 @@ def test_agreement_follows_the_machine_s_noise():
     random = np.random.default_rng(0)
     levels = np.exp(random.normal(0, 0.08, (4000, 2)))
     levels[:400, 0] *= 2  # a tenth of the points are disturbed, which moves it little
-    assert math.exp(3 * 0.08 * math.sqrt(2)) == pytest.approx(agreement(levels), rel=0.07)
+    assert math.exp(3 * 0.08 * math.sqrt(2)) == pytest.approx(
+        largest_factor_by_chance(levels), rel=0.07
+    )
 
 
 def test_agreement_of_a_quiet_or_unknown_machine_has_a_least_value():
-    assert LEAST_APART == agreement([(1.0, 1.001)] * 100)
-    assert LEAST_APART == agreement([(1.0, 3.0)] * (FEWEST_POINTS - 1))
+    assert LEAST_APART == largest_factor_by_chance([(1.0, 1.001)] * 100)
+    assert LEAST_APART == largest_factor_by_chance([(1.0, 3.0)] * (FEWEST_POINTS - 1))
 
 
 @pytest.mark.parametrize("noise", [0.03, 0.08, 0.15])
@@ -130,7 +133,7 @@ def test_at_most_one_steady_point_in_a_hundred_is_called_unsteady(noise):
     """Points of two processes with nothing but noise, judged by the noise of their machine."""
     random = np.random.default_rng(1)
     levels = np.exp(random.normal(0, noise, (2000, 2)))
-    apart = agreement(levels)
+    apart = largest_factor_by_chance(levels)
     judged = [
         reason([process(one), process(other)], GEMM, (one + other) / 2, NO_ROOF, apart)
         for one, other in levels
@@ -143,6 +146,15 @@ def test_a_time_beyond_the_peak_is_unsteady_without_any_record():
     roofs = Roofs({"float32": 268e9})
     assert "beyond the roof: 1.34 times the peak" == reason([], GEMM, 0.2793e-3, roofs)
     assert "" == reason([], GEMM, 0.55e-3, roofs)
+
+
+def test_a_step_of_muon_is_held_against_the_peak_of_bfloat16():
+    """2.5 times the float32 peak is possible, 1.5 times that of bfloat16 is not."""
+    key = ("optimizer_step.Modern.kernel_step", ("muon_tensors4_512x2048", "float32"))
+    flops = OptimizerStep("muon", 4, 512, 2048).flops
+    roofs = Roofs({"float32": 200e9, "bfloat16": 400e9})
+    assert "" == reason([], key, flops / 500e9, roofs)
+    assert "beyond the roof: 1.5 times the peak" == reason([], key, flops / 600e9, roofs)
 
 
 @pytest.mark.parametrize(

@@ -3,22 +3,22 @@
 import pytest
 
 from deepbench_ops.backends.numpy_backend import loaded_blas
-from deepbench_ops.measure import blas_cost, ensemble, outside_settings
-from deepbench_ops.measure.kernel_round import Round
+from deepbench_ops.measure import blas_cost, ensemble_sweeps, library_variables
+from deepbench_ops.measure.ensemble_round import Round
 
 pytestmark = pytest.mark.skipif(loaded_blas.of_numpy() is None, reason="numpy has another BLAS")
 
 
 @pytest.fixture
 def setting(monkeypatch):
-    """Give the process settings from outside, and its children the same variables."""
+    """Give the process external settings, and its children the same variables."""
 
     def give(**variables):
         monkeypatch.delenv("OPENBLAS_CORETYPE", raising=False)
         for name, value in variables.items():
             monkeypatch.setenv(name, value)
         found = tuple(sorted(variables.items()))
-        monkeypatch.setattr(outside_settings, "of_this_process", lambda: found)
+        monkeypatch.setattr(library_variables, "of_this_process", lambda: found)
 
     return give
 
@@ -33,7 +33,7 @@ def half_as_long_again(monkeypatch):
         taken = Round([dict(zip(sides, (1.0, 1.5), strict=True))] * sweeps)
         return {task: [taken] * rounds for task in tasks}
 
-    monkeypatch.setattr(ensemble, "run_rounds", run_rounds)
+    monkeypatch.setattr(ensemble_sweeps, "run_rounds", run_rounds)
     return launches
 
 

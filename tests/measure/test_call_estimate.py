@@ -8,7 +8,7 @@ from installed_frameworks import loaded
 from deepbench_ops import backends
 from deepbench_ops.backends.run_cache import RunCache
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.measure import call_estimate, kernel_run
+from deepbench_ops.measure import call_estimate, kernel_measurement
 from deepbench_ops.problems.gemm import Gemm
 
 
@@ -42,7 +42,7 @@ SMALL = (Gemm(m=200, n=200, k=200), "float32", "forward")
 
 @pytest.fixture
 def answered(monkeypatch):
-    """Return what sets the seconds of coming calls, with all threads and with one."""
+    """Return a function that sets the seconds of coming calls, with all threads and with one."""
     monkeypatch.setattr(call_estimate, "_rates", RunCache("here"))
     backend = loaded("numpy")
 
@@ -55,7 +55,7 @@ def answered(monkeypatch):
     return takes
 
 
-def test_a_rate_that_forbids_is_tried_anew_and_the_better_one_kept(answered):
+def test_a_rate_that_forbids_is_tried_again_and_the_better_one_kept(answered):
     """A process that had no processor to itself does not make the others skip a problem."""
     backend = answered(threads=[1000.0], one=[1000.0])
     slow = call_estimate.seconds(backend, *SMALL, limit=30)
@@ -83,7 +83,7 @@ def test_a_rate_that_allows_costs_one_try(answered):
 
 @pytest.fixture
 def tried(monkeypatch):
-    """Return what sets how long a product takes, and the list of those that were tried."""
+    """Return a function that sets the seconds of a product, and the list of tried ones."""
     monkeypatch.setattr(call_estimate, "_rates", RunCache("here"))
     backend, products = loaded("numpy"), []
 
@@ -135,7 +135,7 @@ def test_so_many_calls_are_tried_and_the_fastest_counts(calls, tried, monkeypatc
 
 
 def test_what_forbids_again_is_tried_again_at_its_largest_alone(tried):
-    """A second process looks once more at what the first one found, and not all the way there."""
+    """A second process tries the size that the first one found once more, and none below it."""
     backend, products = tried(lambda product: product.flops / 1e9)
     first = call_estimate.seconds(backend, *LARGE, limit=30)
     largest = products[-1]
@@ -147,11 +147,11 @@ def test_what_forbids_again_is_tried_again_at_its_largest_alone(tried):
 def test_what_would_take_too_long_is_skipped_with_the_seconds(monkeypatch):
     """Beyond the limit a problem is refused before it is built, expectation and limit named."""
     monkeypatch.setenv("DEEPBENCH_FRAMEWORK", "numpy")
-    kernel_run._backend.cache_clear()
+    kernel_measurement._backend.cache_clear()
     monkeypatch.setenv("DEEPBENCH_CALL_LIMIT", "0.001")
     monkeypatch.setattr(call_estimate, "seconds", lambda *_: 0.25)
     with pytest.raises(Unsupported, match=r"about 0\.25 s with numpy.* limit of 0\.001 s"):
-        kernel_run.prepare("gemm", "m512_n1_k512_NN", "float32")
+        kernel_measurement.prepare("gemm", "m512_n1_k512_NN", "float32")
 
 
 @pytest.mark.parametrize("text", ["soon", "0", "-1", "nan", ""])
@@ -159,4 +159,4 @@ def test_a_limit_that_is_no_time_is_refused(monkeypatch, text):
     """A call limit that is not a number above zero is named and refused."""
     monkeypatch.setenv("DEEPBENCH_CALL_LIMIT", text)
     with pytest.raises(DeepbenchError, match="DEEPBENCH_CALL_LIMIT"):
-        kernel_run.call_limit()
+        kernel_measurement.call_limit()

@@ -1,26 +1,23 @@
-"""Run conditions on request: what an axis changes, and that nothing changes without a request."""
+"""Run conditions on request: the effect of each axis, and none without a request."""
 
 from pathlib import Path
 
 import pytest
-from asv.config import Config
-from asv.environment import get_environments
-from asv.util import UserError
 from example_points import point
 
 from deepbench_ops.analysis.fastest_machines import records
 from deepbench_ops.analysis.kernel_lines import lines
 from deepbench_ops.analysis.machine_summary import family_summaries
-from deepbench_ops.asv_adapter import configuration_check
+from deepbench_ops.asv_adapter import asv_api, configuration_check
 from deepbench_ops.asv_adapter.asv_environment import ReleaseEnvironment
 from deepbench_ops.backends import output_check
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
-from deepbench_ops.conditions import CACHE, CONDITIONS, EXECUTION, LAYOUT
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems import FAMILIES, load
 from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.problems.selections import Selected
+from deepbench_ops.run_conditions import CACHE, CONDITIONS, EXECUTION, LAYOUT
 
 ROOT = Path(configuration_check.__file__).parents[2]
 PUBLISHED = "release-py3-DEEPBENCH_CACHEwarm-DEEPBENCH_DEVICEcpu"
@@ -38,7 +35,7 @@ def environments(tmp_path, **more):
     values = configuration_check.load(ROOT / "asv.conf.json")
     values["matrix"]["env_nobuild"] |= more
     values |= {"repo": str(ROOT / values["repo"]), "env_dir": str(tmp_path)}
-    found = list(get_environments(Config.from_json(values), None))
+    found = list(asv_api.environments(asv_api.configuration(values)))
     assert {ReleaseEnvironment} == {type(one) for one in found}
     return [(one.name, one.env_vars) for one in found]
 
@@ -68,7 +65,7 @@ def test_a_value_from_the_shell_alone_is_refused(tmp_path, monkeypatch, conditio
     name = condition.variable
     monkeypatch.setenv(name, value)
     with pytest.raises(
-        UserError, match=rf"{name} is set to '{value}'.*{condition.usual}.*add .* to"
+        asv_api.UserError, match=rf"{name} is set to '{value}'.*{condition.usual}.*add .* to"
     ):
         environments(tmp_path)
     added = environments(tmp_path, **{name: [value]})
@@ -134,7 +131,7 @@ def test_lines_of_another_condition_are_lines_of_their_own(condition, value):
 
 
 def test_a_device_is_no_unusual_one():
-    """Where a machine is measured on its GPU, that is what its summaries are of."""
+    """Where a machine is measured on its GPU, its summaries are of the GPU."""
     assert {"device": "cuda"} == point(device="cuda").unusual
     assert point(device="cuda").usual
     assert not point(cache="cold").usual

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import core_choice, outside_settings
+from deepbench_ops.measure import core_choice, library_variables
 
 
 def described(root, *domains):
@@ -89,7 +89,7 @@ def test_another_word_is_refused() -> None:
 
 def test_a_choice_is_a_setting_of_the_time() -> None:
     """Times under different choices are not compared, since their settings differ."""
-    assert (("DEEPBENCH_CORES", "far"),) == outside_settings.foreign({"DEEPBENCH_CORES": "far"})
+    assert (("DEEPBENCH_CORES", "far"),) == library_variables.foreign({"DEEPBENCH_CORES": "far"})
 
 
 @given(st.sets(st.integers(0, 7), min_size=1), st.sampled_from(["", "near", "far"]))

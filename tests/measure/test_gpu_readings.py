@@ -1,13 +1,13 @@
-"""Clocks and power of a GPU from a stand-in for NVML, and what a record keeps of them."""
+"""Clocks and power of a GPU from a stand-in for NVML, and their place in a record."""
 
 import ctypes
 
 import pytest
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import device_notes, gpu_readings, slice_timing
+from deepbench_ops.measure import device_notes, gpu_readings, kernel_sampling
 from deepbench_ops.measure.gpu_readings import GpuReadings
-from deepbench_ops.measure.slice_timing import Measurement, Policy, measure
+from deepbench_ops.measure.kernel_sampling import Measurement, Policy, measure
 from deepbench_ops.storage import record_checks
 
 UNITS = {
@@ -96,7 +96,7 @@ class Enqueued:
 
     def __init__(self, monkeypatch, launch, work):
         self.launch, self.work, self.now, self.busy_until = launch, work, 0.0, 0.0
-        monkeypatch.setattr(slice_timing.time, "perf_counter", lambda: self.now)
+        monkeypatch.setattr(kernel_sampling.time, "perf_counter", lambda: self.now)
 
     def run(self):
         self.now += self.launch

@@ -6,7 +6,7 @@ import pytest
 
 from deepbench_ops.backends import run_cache
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
-from deepbench_ops.measure import kernel_process, kernel_run
+from deepbench_ops.measure import kernel_measurement, kernel_process
 from deepbench_ops.measure.implementation_name import LONGEST_NAME, implementation_of
 from deepbench_ops.storage import record_checks
 
@@ -41,8 +41,10 @@ def test_only_the_first_process_of_a_point_asks(monkeypatch, tmp_path) -> None:
     prepared = SimpleNamespace(kernel=kernel, backend=SimpleNamespace(device="cpu", versions=dict))
     for problem, times in (("m1", 1), ("m1", 1), ("m2", 2)):
         process = run_cache.RunCache("implementation of a kernel")
-        monkeypatch.setattr(kernel_run, "_implementations", process)
-        found = kernel_run._implementation(prepared, 0.1, "gemm.Training.kernel_forward", problem)
+        monkeypatch.setattr(kernel_measurement, "_implementations", process)
+        found = kernel_measurement._implementation(
+            prepared, 0.1, "gemm.Training.kernel_forward", problem
+        )
         assert ("mkl SGEMM", times) == (found, len(asked))
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepbench_ops.measure import machine_states
-from deepbench_ops.measure.machine_states import CHANGED, FAR, NEAR, ONE_LEVEL, UNKNOWN
+from deepbench_ops.measure.machine_states import CHANGED, FAR, NEAR, ONE_LEVEL, UNKNOWN_STATE
 
 RECORDED_FAR = [312.8, 323.9, 323.4, 325.4, 322.0, 309.6, 326.3, 322.8, 316.5, 321.6, 331.0]
 """Readings of one machine with two virtual cores while seven processes shared them."""
@@ -33,14 +33,21 @@ def test_a_machine_seen_in_one_state_has_one_level() -> None:
     levels = machine_states.learned([*RECORDED_FAR, 900.0])
     assert 1 == len(levels)
     assert ONE_LEVEL == machine_states.state(RECORDED_FAR, levels)
-    assert UNKNOWN == machine_states.state([900.0], levels)
+    assert UNKNOWN_STATE == machine_states.state([900.0], levels)
+
+
+def test_stray_readings_of_many_make_no_level() -> None:
+    """Three of two hundred lie close together by chance; six of them are a level."""
+    strays = [211.0, 214.0, 218.0]
+    assert 1 == len(machine_states.learned([*RECORDED_FAR * 18, *strays]))
+    assert 2 == len(machine_states.learned([*RECORDED_FAR * 18, *strays, *strays]))
 
 
 def test_readings_that_disagree_are_a_change() -> None:
     """Before and after in different levels is a change; without levels nothing is known."""
     levels = machine_states.learned([*RECORDED_FAR, *RECORDED_NEAR])
     assert CHANGED == machine_states.state([170.0, 320.0], levels)
-    assert UNKNOWN == machine_states.state([170.0, 235.0], levels)
+    assert UNKNOWN_STATE == machine_states.state([170.0, 235.0], levels)
     assert "" == machine_states.state([170.0, 320.0], [])
     assert "" == machine_states.state([], levels)
 
@@ -66,7 +73,7 @@ def test_levels_lie_apart(readings) -> None:
     levels = machine_states.learned(readings)
     assert levels == sorted(levels)
     for low, high in pairwise(levels):
-        assert high >= machine_states.APART * low
+        assert high >= machine_states.LEVEL_RATIO * low
 
 
 @given(spread, spread)
@@ -89,7 +96,7 @@ def test_names_do_not_change_back_and_forth(readings) -> None:
         assert len(changes) == len(set(changes)) <= 2
 
 
-@given(st.lists(st.sampled_from(["", NEAR, FAR, UNKNOWN, CHANGED]), max_size=6))
+@given(st.lists(st.sampled_from(["", NEAR, FAR, UNKNOWN_STATE, CHANGED]), max_size=6))
 def test_processes_that_agree_share_their_state(states) -> None:
     """One known state of all is that of the point; processes without a state do not count."""
     found = machine_states.together(states)

@@ -36,15 +36,15 @@ except DeepbenchError as error:
 
 ASV = """
 import os, sys, tempfile, time
-from asv import runner, util
 from deepbench_ops import process_lifetime
+from deepbench_ops.asv_adapter import asv_api
 class Environment:
     env_vars = {}
     def run(self, args, **options):
-        return util.check_output([sys.executable, *args], **options)
+        return asv_api.check_output([sys.executable, *args], **options)
 process_lifetime.bind_forks()
 print("ready", flush=True)
-server = runner.ForkServer(Environment(), "benchmarks")
+server = asv_api.ForkServer(Environment(), "benchmarks")
 server.preimport()
 name = "gemm.InferenceServer.kernel_forward-0"
 try:

@@ -12,13 +12,19 @@ from types import SimpleNamespace
 import pytest
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import kernel_run, threads, worker_control, worker_program, worker_turns
-from deepbench_ops.measure.kernel_task import KernelTask
+from deepbench_ops.measure import (
+    kernel_measurement,
+    threads,
+    worker_control,
+    worker_program,
+    worker_turns,
+)
+from deepbench_ops.measure.kernel_identity import KernelIdentity
 
 NUMPY = worker_control.Launch(
     sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy", "DEEPBENCH_THREADS": "1"}
 )
-TASK = KernelTask("gemm", "m512_n1_k512_NN", "float32")
+TASK = KernelIdentity("gemm", "m512_n1_k512_NN", "float32")
 
 
 @pytest.fixture(name="worker")
@@ -43,7 +49,7 @@ def test_the_idle_worker_is_stopped(worker):
     assert state_of(worker) == "T"
 
 
-def test_an_error_in_the_worker_is_told_in_its_own_words(worker):
+def test_an_error_in_the_worker_is_reported_in_its_own_words(worker):
     """An impossible problem comes back as the worker's message, and the worker lives on."""
     with pytest.raises(DeepbenchError, match="m0_n1_k1_NN: m is '0'"):
         prepared(worker, "m0_n1_k1_NN")
@@ -148,6 +154,6 @@ def test_work_of_others_is_not_stopped_on_its_way(monkeypatch, device, clock, st
     )
     backend = SimpleNamespace(device=device, versions=dict)
     ready = SimpleNamespace(kernel=kernel, backend=backend, threads=1, yardstick_kind="compute")
-    monkeypatch.setattr(kernel_run, "prepare", lambda *what: ready)
+    monkeypatch.setattr(kernel_measurement, "prepare", lambda *what: ready)
     monkeypatch.setattr(threads, "pin", lambda count: "")
     assert worker_program.Worker().prepare("gemm", "any", "float32")["stoppable"] is stoppable

@@ -11,7 +11,7 @@ import pytest
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import threads
-from deepbench_ops.measure.wait_budget import MOST_SECONDS
+from deepbench_ops.measure.disturbance_wait_budget import MOST_SECONDS
 from deepbench_ops.measure.yardstick_process import YardstickProcess
 
 ONE_THREAD = {**os.environ, "DEEPBENCH_THREADS": "1"}
@@ -99,7 +99,7 @@ def test_an_answer_left_by_a_dead_process_is_passed_over(server):
     assert server.ask(do="unit", kind="compute") == client._unit_seconds
 
 
-def test_patience_is_one_for_all_clients_of_a_run(server):
+def test_the_wait_budget_is_one_for_all_clients_of_a_run(server):
     """Seconds that one process has waited are spent for all that share the yardstick."""
     first, second = server.client("compute", None), server.client("memory", None)
     assert first.may_wait(MOST_SECONDS)

@@ -1,4 +1,4 @@
-"""Whole models: sizes as their papers give them, steps that compute what they should."""
+"""Whole models: sizes as their papers give them, steps that compute the right values."""
 
 import csv
 import re
@@ -12,7 +12,7 @@ import pytest
 from deepbench_ops import problems
 from deepbench_ops.backends import families, output_check
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.models import twin_steps
+from deepbench_ops.models import recorded_training_steps
 from deepbench_ops.models.network_catalogue import NETWORKS, network
 from deepbench_ops.problems.model import Model, network_sizes
 from deepbench_ops.problems.problem import MODERN_SETS
@@ -152,7 +152,7 @@ def test_every_network_is_in_the_tables_and_the_tables_have_no_other():
 
 
 def test_every_network_is_trained_and_run():
-    """Those of the published tables; those of today in their own sets."""
+    """Those of the published tables; modern ones in their own sets."""
     for name in NETWORKS:
         sets = {each for p in problems.load("model") if p.name == name for each in p.sets}
         assert sets in ({"training", "inference_server"}, set(MODERN_SETS)), name
@@ -196,7 +196,7 @@ def test_a_network_that_loses_a_layer_fails_its_check(name, monkeypatch):
 @pytest.mark.parametrize("precision", TOLERANCE)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_no_output_and_another_items_fail_the_check(name, precision):
-    """Of every network's twin, in every precision, both by what the worst entry may be off."""
+    """Of every network's twin, in every precision, both by the allowed error of the worst entry."""
     twin = families.small(Model(name=name, batch=4))
     expected, allowed = InferenceReference(precision, TorchBackend(), twin).everywhere()
     assert np.any(np.abs(expected) > allowed)
@@ -205,7 +205,7 @@ def test_no_output_and_another_items_fail_the_check(name, precision):
 
 @pytest.mark.parametrize("precision", ["bfloat16", "float16", "int8"])
 def test_the_truth_is_of_numbers_before_they_are_rounded(precision):
-    """To 16 bits or to 8: what is lost there counts as well."""
+    """To 16 bits or to 8: the loss there counts as well."""
     twin = Model(name="dlrm", batch=2, whole=False)
     judges = (InferenceReference(each, TorchBackend(), twin) for each in (precision, "float32"))
     rounded, exact = (judge.everywhere()[0] for judge in judges)
@@ -348,7 +348,7 @@ def test_a_small_network_in_int8_passes_for_every_seed_and_wrong_ones_do_not(see
 
 
 def test_a_reset_brings_back_the_first_step():
-    """Weights, what the optimiser remembers, running statistics and dropout: all of them."""
+    """Weights, states of the optimiser, running statistics and dropout: all of them."""
     kernel = TorchBackend().build(
         Model(name="googlenet", batch=2, whole=True), "float32", "training_step"
     )
@@ -655,9 +655,9 @@ def test_weights_and_data_are_the_same_every_time_and_never_zero():
 @pytest.mark.parametrize("name", ["googlenet", "lstm", "bert_pretraining_128"])
 def test_what_is_recorded_of_a_twin_is_what_float64_comes_to(name):
     """Frameworks without float64 are judged by it: loss first, then entries of gradients."""
-    twin = Model(name=name, batch=twin_steps.BATCH, whole=False)
+    twin = Model(name=name, batch=recorded_training_steps.BATCH, whole=False)
     reference = TorchBackend().build(twin, "float32", "training_step").reference
-    expected, allowed = twin_steps.recorded(name)
+    expected, allowed = recorded_training_steps.recorded(name)
     assert expected == pytest.approx(reference.everywhere()[0], rel=1e-9, abs=1e-12)
     assert allowed == pytest.approx(reference.everywhere()[1], rel=0.01)
 

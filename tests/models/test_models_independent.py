@@ -8,8 +8,8 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 from deepbench_ops.models.bert import Answering, Classifier, Pretraining  # noqa: E402
-from deepbench_ops.models.decoder import Decoder, DecodeStep, Prefill  # noqa: E402
 from deepbench_ops.models.densenet import DenseNet  # noqa: E402
+from deepbench_ops.models.llama import Decoder, DecodeStep, Prefill  # noqa: E402
 from deepbench_ops.models.mixture_of_experts import MixtureLayer  # noqa: E402
 from deepbench_ops.models.mobilenet import MobileNetV2  # noqa: E402
 from deepbench_ops.models.resnet import ResNet  # noqa: E402

@@ -12,7 +12,7 @@ ms = pytest.importorskip("mindspore")
 from deepbench_ops import backends  # noqa: E402
 from deepbench_ops.backends import output_check  # noqa: E402
 from deepbench_ops.errors import DeepbenchError, Unsupported  # noqa: E402
-from deepbench_ops.models import twin_steps  # noqa: E402
+from deepbench_ops.models import recorded_training_steps  # noqa: E402
 from deepbench_ops.models.mindspore.layers import parameters  # noqa: E402
 from deepbench_ops.models.network_catalogue import network  # noqa: E402
 from deepbench_ops.problems.model import Model  # noqa: E402
@@ -26,7 +26,7 @@ def backend():
 
 
 def twin(name):
-    return Model(name=name, batch=twin_steps.BATCH, whole=False)
+    return Model(name=name, batch=recorded_training_steps.BATCH, whole=False)
 
 
 @pytest.mark.parametrize("name", COMPARED)

@@ -50,8 +50,21 @@ def hover(page: Any, place: int, tooltip: str = ".tooltip .tooltip-inner") -> st
 
 def test_grid_lists_the_benchmarks(page: Any, site: str) -> None:
     """The first page has a small graph for each benchmark that was measured, and no other."""
-    open_page(page, site, "", ".benchmark-plot canvas")
+    open_page(page, site, "", ".benchmark-plot svg path")
     assert page.locator(".benchmark-text").all_inner_texts() == ["Training.kernel_forward"]
+
+
+def test_the_grid_does_not_load_what_draws_graphs(page: Any, site: str) -> None:
+    """flot and the scripts of other pages are loaded when these are opened."""
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    open_page(page, site, "", ".benchmark-plot svg path")
+    assert not [url for url in asked if "flot" in url or "graphdisplay" in url or "noise" in url]
+    page.click(".benchmark-container")
+    page.wait_for_selector("#main-graph canvas")
+    assert [url for url in asked if url.endswith("jquery.flot.js")]
+    page.go_back()
+    page.wait_for_selector("#summarygrid-display", state="visible")
 
 
 def test_graph_names_its_releases(page: Any, site: str) -> None:
@@ -138,7 +151,7 @@ def test_text_of_asvs_pages_can_be_read_in_both_themes(page: Any, site: str) -> 
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     rule = {"runOnly": {"type": "rule", "values": ["color-contrast"]}, "preload": False}
     for fragment, ready in (
-        ("", ".benchmark-plot canvas"),
+        ("", ".benchmark-plot svg path"),
         (GRAPH + "numpy", "#main-graph canvas"),
         ("#summarylist", "#summarylist-body tbody tr"),
         ("#regressions", "#regressions-body tbody tr"),
@@ -252,7 +265,7 @@ def test_a_long_list_is_shown_in_parts(page: Any, site: str, html: Path) -> None
 
 def test_release_names_in_addresses_become_hashes(page: Any, site: str) -> None:
     """A pair of releases, one name being the start of another's, is written as asv reads it."""
-    open_page(page, site, "", ".benchmark-plot canvas")
+    open_page(page, site, "", ".benchmark-plot svg path")
     first, second = (published_site.commit("numpy", v)[:8] for v in ("1.26.4", "2.0.2"))
     written = page.evaluate(
         "$.asv.format_hash_string({location: ['b'], "
@@ -281,10 +294,18 @@ def test_hostile_descriptions_are_text(page: Any, site: str) -> None:
 
 def test_code_is_shown_as_written(page: Any, site: str) -> None:
     """The tooltip of a small graph shows the benchmark's code with its < intact."""
-    open_page(page, site, "", ".benchmark-plot canvas")
-    page.hover(".benchmark-plot")
-    page.wait_for_selector(".tooltip .tooltip-inner")
-    assert "return a < b" in page.inner_text(".tooltip .tooltip-inner")
+    open_page(page, site, "", ".benchmark-plot svg path")
+    assert "return a < b" in page.get_attribute(".benchmark-plot", "title")
+
+
+def test_the_grid_loads_bootstrap_only_to_report_an_error(page: Any, site: str) -> None:
+    """It is needed by no other part of the first screen."""
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    open_page(page, site, "", ".benchmark-plot svg path")
+    assert not [url for url in asked if url.endswith("bootstrap.min.js")]
+    page.evaluate("$.asv.ui.network_error()")
+    page.wait_for_selector("#error-message:visible")
 
 
 def test_footer_leads_to_the_release_list(page: Any, site: str) -> None:
@@ -317,11 +338,12 @@ def test_every_local_link_resolves(page: Any, site: str, html: Path) -> None:
 
 
 def test_verdicts_are_one_click_away(page: Any, site: str) -> None:
-    """From the navigation to our verdicts, and on to asv's own list."""
+    """From the navigation to the list of changes, and on to asv's own list."""
     open_page(page, site, "", "#nav-li-verdicts")
     page.click("#nav-li-verdicts a")
-    page.wait_for_selector("h1:text('Slower and faster kernels')")
+    page.wait_for_selector("h1:text('List of changes')")
     assert page.url == f"{site}verdicts.html"
+    page.click("text=How to read this list")
     page.click("text=asv's own list of regressions")
     page.wait_for_selector("#regressions-body")
     page.wait_for_selector("#title:has-text('Regressions in')")
@@ -342,7 +364,7 @@ def test_a_line_shows_its_noise(page: Any, site: str) -> None:
 
 
 def test_pages_of_our_own_are_drawn_from_a_disk_and_from_a_server(page: Any, site: str) -> None:
-    """test_dashboard_browser.py looks at what they show, on a disk."""
+    """test_dashboard_browser.py looks at their content, on a disk."""
     for name in ("index", "machine", "timeline", "compare", "models", "release"):
         page.goto(f"{site}{name}.html")
         page.wait_for_selector("body[data-ready]")

@@ -112,6 +112,8 @@ def test_an_ensemble_and_implementations_are_named_once() -> None:
     (kernel,) = content["kernels"]
     assert [0, 12, "near", 1.5, 1.45, 1.55] == kernel["ensemble"][0]
     assert ["", "openblas Zen"] == content["implementations"]
+    assert [["numpy", "numpy-2.0"]] == content["ensembles"]
+    assert [2, 2, 2] == kernel["processes"]
     assert [1, 1, 1] == kernel["implementation"]
     assert "near" == kernel["state"]
 

@@ -8,11 +8,9 @@ from xml.etree import ElementTree
 
 import published_site
 import pytest
-from asv.commands.publish import Publish
-from asv.config import Config
 
 from deepbench_ops.analysis.change_causes import Cause, causes
-from deepbench_ops.asv_adapter import configuration_check
+from deepbench_ops.asv_adapter import asv_api, configuration_check
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.pages import change_feed, machine_lines
 from deepbench_ops.releases import release_table
@@ -45,7 +43,7 @@ def test_each_change_is_an_entry(found: Sequence[Cause]) -> None:
     assert sorted(days, reverse=True) == days
     assert days[0] == feed.findtext(f"{ATOM}updated")
     title = entries[0].findtext(f"{ATOM}title")
-    assert title is not None and " times " in title and "on epyc-9005-2core" in title
+    assert title is not None and "\u00d7 " in title and "on epyc-9005-2core" in title
     for link in feed.iter(f"{ATOM}link"):
         assert link.attrib["href"].startswith(URL)
     shown = "".join(entries[0].itertext())
@@ -79,7 +77,7 @@ def publish(folder: Path, **keys: Any) -> Path:
         "html_dir": str(folder / "html"),
         "env_dir": str(folder / ".asv" / "env"),
     }
-    Publish.run(Config.from_json(conf | keys))
+    asv_api.publish(asv_api.configuration(conf | keys))
     return folder / "html"
 
 

@@ -10,6 +10,7 @@ from published_site import HOSTILE, unpacked
 
 from deepbench_ops.pages.data_encoding import script_of
 from deepbench_ops.pages.data_files import machine_key
+from deepbench_ops.problems import find
 
 pytestmark = [
     pytest.mark.browser,
@@ -47,7 +48,7 @@ def test_the_curve_counts_faster_and_slower_kernels(page: Any, site: str) -> Non
     opened(page, site, "compare.html#side=lab-1@torch&side=lab-1@torch")
     assert "faster at 0 and slower at 0" in page.get_attribute("#curve svg", "aria-label")
     (row,) = page.locator("#forest tbody tr").all()
-    assert "equal" in row.inner_text()
+    assert "no difference" in row.inner_text()
     assert 0 < row.locator(".mark").bounding_box()["width"]
 
 
@@ -178,6 +179,30 @@ def test_the_file_of_lines_is_loaded_when_its_table_is_in_view(page: Any, site: 
     assert [url for url in asked if "data/lines" in url]
 
 
+def test_the_choices_of_the_table_of_releases_work_before_it_is_in_view(
+    page: Any, site: str
+) -> None:
+    """They are filled from the newest times; a choice loads the table and brings it into view, and
+    the address holds it."""
+    page.set_viewport_size({"width": 1280, "height": 300})
+    opened(page, site, TWO)
+    assert ["numpy", "torch"] == page.locator("#heat-framework option").all_text_contents()
+    assert page.locator("#heat-framework").is_enabled()
+    assert ["forward"] == page.locator("#heat-operation option").all_text_contents()
+    assert 0 == page.locator("#heat td").count()
+    page.select_option("#heat-framework", "torch")
+    page.wait_for_selector("#heat thead th:has-text('2.5.1')")
+    assert page.locator("#heat").bounding_box()["y"] < 300
+    assert "framework=torch" in page.url
+    opened(page, site, page.url.removeprefix(site))
+    assert "torch" == page.input_value("#heat-framework")
+    heat_of_releases(page)
+    assert ["2.3.1", "2.5.1"] == page.locator("#heat thead th").all_inner_texts()
+    opened(page, site, f"{TWO}&framework=jax")
+    page.locator("#releases").scroll_into_view_if_needed()
+    page.wait_for_selector("#heat-summary:has-text('at two releases or more with jax.')")
+
+
 def test_the_details_of_a_kernel_are_those_of_both_sides(page: Any, site: str) -> None:
     """They are loaded when the row is opened."""
     opened(page, site, TWO)
@@ -207,3 +232,16 @@ def test_the_page_does_not_shift(page: Any, site: str, width: int) -> None:
     page.wait_for_timeout(300)
     assert page.evaluate("shift") < 0.1
     assert width >= page.evaluate("document.documentElement.scrollWidth")
+
+
+def test_order_and_filter_of_the_families_are_in_the_address(page: Any, site: str) -> None:
+    """Next to those of the kernels; kernels have their FLOP per byte."""
+    opened(page, site, f"{TWO}&families-sort=-precision&sort=problem")
+    assert "descending" == page.get_attribute("#groups [aria-sort]", "aria-sort")
+    assert "ascending" == page.get_attribute("#kernels [aria-sort]", "aria-sort")
+    page.click("#groups thead button:text-is('family')")
+    assert "families-sort=family" in page.url and "&sort=problem" in page.url
+    names, figures = (column(page, "#kernels", title) for title in ("problem", "FLOP per byte"))
+    product = find("gemm", "m1760_n128_k1760_NN")
+    place = next(at for at, name in enumerate(names) if product.id in name)
+    assert f"{product.intensity('float32'):.3g}" == figures[place]

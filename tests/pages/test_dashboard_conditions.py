@@ -1,5 +1,5 @@
-"""Our own pages with more than kernels under usual conditions: other conditions, whole models, what
-somebody published."""
+"""Our own pages with more than kernels under usual conditions: other conditions, whole models,
+published figures."""
 
 import math
 from pathlib import Path
@@ -47,12 +47,12 @@ def test_a_kernel_without_its_data_in_the_cache_is_compared_as_such(
     names = [text.splitlines()[-1] for text in column(page, "#kernels", "problem")]
     ratios = dict(zip(names, rows(page, "#kernels"), strict=True))
     at = column_of(page, "#kernels", "other compared with first")
-    assert "1.5 times slower" == ratios["m1760_n128_k1760_NN, cold"][at]
-    assert "1.01 times faster" == ratios["m1760_n128_k1760_NN"][at]
+    assert "1.5\u00d7 slower" == ratios["m1760_n128_k1760_NN, cold"][at]
+    assert "1.01\u00d7 faster" == ratios["m1760_n128_k1760_NN"][at]
 
 
 def test_a_published_machine_shows_the_libraries_of_each_day(more: Path, opened: Any) -> None:
-    """Drivers and libraries from its publications, and what was new on each day."""
+    """Drivers and libraries from its publications, and the new ones of each day."""
     page = opened(more, f"machine#machine={published_site.CARD}")
     page.click("#software summary")
     page.wait_for_selector("#software dl > *")
@@ -63,10 +63,12 @@ def test_a_published_machine_shows_the_libraries_of_each_day(more: Path, opened:
 
 def test_a_familys_speed_is_over_the_kernels_of_both_releases(more: Path, opened: Any) -> None:
     """Two of four products are twice as fast, two nearly equal; cold ones do not count."""
-    page = opened(more, "index#machine=lab-1&framework=numpy&speed-precision=float32")
+    page = opened(more, "index#machine=lab-1&framework=numpy&precision=float32")
     assert ["numpy-2.1.3", "numpy-2.2.6"] == column(page, "#speed-table", "release")
     speed = math.sqrt(2 * 1.51 / 1.50)
-    assert ["no difference", f"{speed:.3g} times faster"] == column(page, "#speed-table", "gemm")
+    assert ["no difference", f"{speed:.3g}\u00d7 faster"] == column(
+        page, "#speed-table", "matrix products"
+    )
     (gemm,) = series(page, "#speed")
     assert speed == pytest.approx(gemm["y"][-1], rel=1e-3)
     assert page.locator("#speed text.y").count() >= 3
@@ -78,8 +80,12 @@ def test_devices_of_a_machine_are_separate(more: Path, opened: Any) -> None:
     names, devices = (column(page, "#machines", title) for title in ("machine", "device"))
     shown = [d for n, d in zip(names, devices, strict=True) if n == published_site.TWO_DEVICES]
     assert ["cpu", "cuda"] == sorted(shown)
-    assert ["no difference", "2 times faster"] == column(page, "#speed-table", "gemm on cpu")
-    assert ["no difference", "2 times slower"] == column(page, "#speed-table", "gemm on cuda")
+    assert ["no difference", "2\u00d7 faster"] == column(
+        page, "#speed-table", "matrix products on cpu"
+    )
+    assert ["no difference", "2\u00d7 slower"] == column(
+        page, "#speed-table", "matrix products on cuda"
+    )
     page.click("#speed-table tbody tr:first-child .open")
     commands = page.locator("#speed-table tr.detail code").all_text_contents()
     assert ["cuda" in command for command in commands] == [False, True]
@@ -87,7 +93,7 @@ def test_devices_of_a_machine_are_separate(more: Path, opened: Any) -> None:
     for device, ratio in (("cpu", 0.31 / 4), ("cuda", 0.31 / 0.4)):
         page = opened(more, f"compare#{sides}&device={device}")
         (faster,) = set(column(page, "#kernels", "other compared with first"))
-        assert f"{1 / ratio:.3g} times faster" == faster
+        assert f"{1 / ratio:.3g}\u00d7 faster" == faster
     page.select_option("#device", "cpu")
     page.wait_for_function("() => location.hash.includes('device=cpu')")
     page.click("#groups tbody tr:first-child .open")
@@ -98,7 +104,7 @@ def test_a_machine_without_usual_figures_is_named_below_the_others(more: Path, o
     """With its results; machines of another kind than chosen are not named."""
     page = opened(more, "index")
     assert published_site.ODD_BOX not in column(page, "#machines", "machine")
-    shown = f"{published_site.ODD_BOX} (gemm under other conditions)"
+    shown = f"{published_site.ODD_BOX} (matrix products under other conditions)"
     assert shown in page.inner_text("#others")
     page.select_option("#kind", "published")
     assert "" == page.inner_text("#others")

@@ -9,19 +9,38 @@ import published_site
 import pytest
 
 pytestmark = pytest.mark.browser
-PAGES = ("index", "machine", "timeline", "compare", "models", "release")
+PAGES = (
+    *("compare", "frameworks", "index", "machine", "models", "nodes", "operations"),
+    *("release", "releases", "timeline", "verdicts"),
+)
+WITHOUT_RESULTS = ("models", "operations", "releases")
+"""Pages whose published tables, problems and releases need no results."""
 
 
 def test_without_results_every_page_says_so(tmp_path: Path, opened: Any) -> None:
-    """A sentence with "yet" replaces the content."""
+    """A sentence with "yet" stands in place of the content, and pages of other lists show these."""
     published_site.write_table(tmp_path / "releases.csv")
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "benchmarks.json").write_text('{"version": 2}', "utf-8")
     html = published_site.published(tmp_path)
     for name in PAGES:
         page = opened(html, name)
-        if name != "models":  # its published tables need no results
-            assert "yet" in page.inner_text("#content")
+        if name in WITHOUT_RESULTS:
+            assert page.locator("main tbody tr").count(), name
+        else:
+            assert "yet" in page.inner_text("main"), name
+
+
+def test_a_single_machine_is_enough(tmp_path: Path, opened: Any) -> None:
+    """Every page works, and names it; only nodes need several."""
+    published_site.write_table(tmp_path / "releases.csv")
+    published_site.write_results(tmp_path / "results")
+    shutil.rmtree(tmp_path / "results" / published_site.HOSTILE)
+    html = published_site.published(tmp_path)
+    for name in PAGES:
+        page = opened(html, name)
+        assert (name == "nodes") != ("lab-1" in page.inner_text("main")), name
+        assert 0 == page.locator("[role=alert]").count(), name
 
 
 def test_a_single_release_is_enough(tmp_path: Path, opened: Any) -> None:
@@ -33,27 +52,32 @@ def test_a_single_release_is_enough(tmp_path: Path, opened: Any) -> None:
         if not path.name.startswith(published_site.commit("numpy", "2.2.6")[:8]):
             path.unlink()
     html = published_site.published(tmp_path)
-    shown = {name: opened(html, name).inner_text("#content") for name in PAGES}
+    shown = {name: opened(html, name).inner_text("main") for name in PAGES}
     assert "No family has two releases" in shown["index"]
     assert "numpy-2.2.6" in shown["timeline"]
+    assert "is the first release of its kernels" in shown["release"]
+    assert "No kernel has enough times to judge yet" in shown["verdicts"]
     compare = opened(html, "compare")
     compare.locator("#releases").scroll_into_view_if_needed()
     compare.wait_for_selector("#heat-summary:has-text('two releases or more')")
 
 
-def test_broken_files_are_reported_and_the_rest_is_shown(tmp_path: Path, opened: Any) -> None:
-    """A broken profile and broken raw samples are named; the machine is shown."""
+def test_broken_files_are_reported_on_every_page(tmp_path: Path, opened: Any) -> None:
+    """A broken profile and broken raw samples are named; the rest is shown."""
     published_site.write_table(tmp_path / "releases.csv")
     published_site.write_results(tmp_path / "results")
     (tmp_path / "results" / "lab-1" / "machine.profile").write_text("{", "utf-8")
     torn = min((tmp_path / "results" / "lab-1").glob("*.jsonl"))
     torn.write_text(torn.read_text()[:-20], "utf-8")
-    page = opened(published_site.published(tmp_path), "index")
-    shown = page.locator("[role=alert]").all_inner_texts()
-    assert 2 == len(shown)
-    assert any(torn.name in text for text in shown)
-    assert any("machine.profile is not a machine profile" in text for text in shown)
-    assert published_site.HOSTILE in page.inner_text("#machines")
+    html = published_site.published(tmp_path)
+    for name in PAGES:
+        page = opened(html, name)
+        page.wait_for_selector("[role=alert]")
+        shown = page.locator("[role=alert]").all_inner_texts()
+        assert 2 == len(shown), name
+        assert any(torn.name in text for text in shown)
+        assert any("machine.profile is not a machine profile" in text for text in shown)
+    assert published_site.HOSTILE in opened(html, "index").inner_text("#machines")
 
 
 @pytest.mark.parametrize("what", ["machine.json", "*-release-*.json"])

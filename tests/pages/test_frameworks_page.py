@@ -193,3 +193,21 @@ def test_a_picture_of_frameworks_is_saved(
     text = picture_text(saved_picture(shown(ROWS, address), place))
     for part in [*parts, "Results published ", "frameworks.html"]:
         assert part in text, part
+
+
+def test_the_table_of_a_section_has_its_order_in_the_address(page: Any, site: str) -> None:
+    """With readable names and FLOP per byte; the address opens it again."""
+    page.goto(f"{site}frameworks.html")
+    page.wait_for_selector(READY)
+    section = "details[data-machine=lab-1] >> nth=0"
+    page.click(f"{section} >> summary")
+    page.wait_for_selector("details[open] tbody tr")
+    assert "matrix products" in page.inner_text("details[open] summary")
+    assert "1760 x 128 x 1760" in page.inner_text("details[open] tbody")
+    assert "FLOP per byte" in page.inner_text("details[open] thead")
+    page.click("details[open] thead button:text-is('set')")
+    page.wait_for_function("() => location.hash.includes('table-sort=set')")
+    address = page.url
+    page.goto("about:blank")
+    page.goto(address)
+    page.wait_for_selector("details[open] [aria-sort=ascending]")

@@ -73,20 +73,20 @@ def test_machines_are_shown_with_rate_share_and_source(start: Any) -> None:
         row.locator("th, td").all_inner_texts() for row in page.locator(".bars tbody tr").all()
     ]
     assert [
-        ["lab-1", "", "2 TFLOP/s", "50 %", "numpy 2025"],
-        [HOSTILE, "", "500 GFLOP/s*", "", "as published 2017"],
+        ["1. lab-1", "", "2 TFLOP/s", "50 %", "numpy 2025"],
+        [f"2. {HOSTILE}", "", "500 GFLOP/s*", "", "as published 2017"],
     ] == [[cell.strip() for cell in row] for row in shown]
     widths = page.eval_on_selector_all(".bars .rate", "bars => bars.map(bar => bar.offsetWidth)")
     roofs = page.eval_on_selector_all(".bars .roof", "bars => bars.map(bar => bar.offsetWidth)")
     assert widths[0] > widths[1] and roofs[0] > widths[0]
 
 
-def test_a_chip_chooses_the_precision_and_back_undoes_it(start: Any) -> None:
+def test_the_toolbar_chooses_the_precision_and_back_undoes_it(start: Any) -> None:
     """The choice is in the address."""
     page = start({"fastest": RANKINGS})
-    page.check("input[name=ranked-precision][value=int8]", force=True)
+    page.select_option("#precision", "int8")
     assert "8 TFLOP/s" in page.inner_text(".bars")
-    assert "ranked-precision=int8" in page.url
+    assert "precision=int8" in page.url
     page.go_back()
     page.wait_for_function("document.querySelector('.bars').innerText.includes('2 TFLOP/s')")
 
@@ -103,14 +103,84 @@ def test_the_latest_change_has_size_interval_and_course(page: Any, site: str) ->
 
 
 def test_frameworks_are_compared_with_the_fastest(start: Any) -> None:
-    """The fastest is green, one that noise cannot tell from it has no colour, another has its
+    """The fastest is green, one that noise cannot tell from it is grey, another has its
     ratio, and the row says on how many kernels."""
     page = start({"ratios": RATIOS})
     cells = page.locator(".heat tbody tr >> nth=0").locator("td")
     assert ["1.1\u00d7", "1\u00d7", "4.3\u00d7"] == cells.all_inner_texts()
     assert ["unclear", "fast", "slow"] == [cell.get_attribute("class") for cell in cells.all()]
-    assert "4.3 times slower than the fastest, 6 kernels" == cells.nth(2).get_attribute("title")
+    assert "4.3\u00d7 slower than the fastest, 6 kernels" == cells.nth(2).get_attribute("title")
     assert "matrix products 7 kernels" == page.inner_text(".heat tbody th")
+
+
+def test_only_a_screen_is_shown_at_first(start: Any) -> None:
+    """Twelve machines and six rows; buttons show all. Each block explains itself behind a mark."""
+    ranks = [rank("lab-1", 1e12 / (1 + at)) for at in range(15)]
+    rows = [{**RATIOS["lab-1"][0], "precision": f"p{at}"} for at in range(8)]
+    fastest = [{**RANKINGS[0], "ranks": ranks}]
+    page = start({"fastest": fastest, "ratios": {"lab-1": rows}, "speeds": [SPEEDS]})
+    for place, most, all in (("#fastest", 12, 15), ("#which", 6, 8)):
+        shown = page.locator(f"{place} tbody tr")
+        assert most == shown.count()
+        page.click(f"{place} .more")
+        assert all == shown.count()
+    for place in ("#fastest", "#which", "#changed", "#since"):
+        page.click(f"{place} .about summary >> nth=0")
+        assert page.locator(f"{place} .about p >> nth=0").is_visible()
+
+
+@pytest.mark.parametrize(
+    ("published", "measured", "places"),
+    [
+        (11, 7, [1, 2, 3, 4, 5, 12, 13, 14, 15, 16, 17, 18]),
+        (11, 20, [1, 2, 3, *range(12, 21)]),
+        (11, 2, [*range(1, 11), 12, 13]),
+        (2, 20, [1, 2, *range(3, 13)]),
+        (20, 0, [*range(1, 13)]),
+        (0, 3, [1, 2, 3]),
+    ],
+)
+def test_measured_machines_are_shown_at_first_next_to_the_fastest_published_ones(
+    start: Any, published: int, measured: int, places: list[int]
+) -> None:
+    """At least three published ones; each has its place among all, and the button shows the rest
+    in order."""
+    ranks = [
+        rank("lab-1", 1e12 / (1 + at), published=at < published)
+        for at in range(published + measured)
+    ]
+    page = start({"fastest": [{**RANKINGS[0], "ranks": ranks}]})
+
+    def shown() -> list[int]:
+        names = page.locator(".bars tbody th").all_inner_texts()
+        return [int(name.partition(".")[0]) for name in names]
+
+    assert places == shown()
+    if len(ranks) > len(places):
+        page.click("#fastest .more")
+        assert [*range(1, len(ranks) + 1)] == shown()
+
+
+def test_a_group_without_an_interval_has_the_range_of_its_kernels(start: Any, html: Path) -> None:
+    """Its label says which of the two it is."""
+    data = json.loads(unpacked((html / "data/index.js").read_text("utf-8")))
+    (cause,) = data["latest"]
+    page = start({"latest": [cause | {"span": [1.2, 2.4]}]})
+    assert "99 %: 1.2 to 2.4\u00d7" in page.inner_text(".changes li")
+    page = start({"latest": [cause | {"scope": "family", "sure": False, "span": [1.2, 2.4]}]})
+    text = page.inner_text(".changes li")
+    assert "kernels: 1.2 to 2.4\u00d7" in text
+    assert "matrix products, float32: 1 of " in text
+
+
+def test_order_and_filter_of_each_table_are_in_the_address(page: Any, site: str) -> None:
+    """Of machines, latest changes and speeds, each under its own name."""
+    page.goto(f"{site}index.html#machines-sort=-kernels&latest-find=zzz")
+    page.wait_for_selector(READY)
+    assert "descending" == page.get_attribute("#machines [aria-sort]", "aria-sort")
+    assert 0 == page.locator("#latest tbody tr").count()
+    page.click("#latest thead button:text-is('release')")
+    assert "latest-sort=release" in page.url and "machines-sort=-kernels" in page.url
 
 
 def test_the_picture_of_a_framework_leads_to_its_chart(start: Any, html: Path) -> None:
@@ -194,7 +264,7 @@ def test_without_shared_kernels_there_are_no_empty_pictures(start: Any) -> None:
         ("numpy 2.0.2", "release numpy-2.0.2", "release.html#release=numpy-2.0.2"),
         ("1760x128", "matrix products 1760 x 128 x 1760", f"problem={KERNEL}"),
         ("deepspeech", "matrix products", "timeline.html#"),
-        ("ResNet-50 b16", "whole models resnet50_b16", "operations.html#family=model&find="),
+        ("ResNet-50 b16", "whole models ResNet-50, batch 16", "operations.html#family=model&find="),
         ("attention 4096", "attention", "operations.html#family=attention&find="),
     ],
 )

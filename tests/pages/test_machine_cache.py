@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import shutil
 import signal
 from datetime import date
 from pathlib import Path
@@ -12,12 +13,16 @@ import pytest
 pytest.importorskip("asv", reason="pages are written by asv publish")
 import example_points
 import published_site
-from asv.results import Results
-from asv.util import UserError
 
 from deepbench_ops.analysis.kernel_lines import Line
-from deepbench_ops.asv_adapter import result_cache
-from deepbench_ops.pages import build, cached_line_encoding, page_process
+from deepbench_ops.asv_adapter import asv_api, result_cache
+from deepbench_ops.pages import (
+    build,
+    cached_line_encoding,
+    machine_cache,
+    machine_data,
+    page_process,
+)
 from deepbench_ops.pages.machine_cache import MachineCache
 from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.releases.release_table import Release
@@ -35,7 +40,7 @@ def computed(machine: Path, key: str = "") -> bool:
     """Whether the machine's value had to be computed; it is in the cache afterwards."""
     calls = []
     cache = MachineCache(machine.parents[1] / "cache", key)
-    assert "value" == cache.value(machine, lambda: calls.append(1) or "value")
+    assert {machine: "value"} == cache.values([machine], lambda _: calls.append(1) or "value")
     cache.write()
     return bool(calls)
 
@@ -107,9 +112,9 @@ def test_a_stored_value_of_another_form_is_computed_again(machine: Path, stored:
     cache = MachineCache(
         machine.parents[1] / "cache", encode=lambda _: stored, decode=cached_line_encoding.decode
     )
-    cache.value(machine, lambda: None)
+    cache.values([machine], lambda _: 0)
     cache.write()
-    assert "value" == cache.value(machine, lambda: "value")
+    assert {machine: "value"} == cache.values([machine], lambda _: "value")
 
 
 def test_changes_of_a_line_with_an_unsteady_point_come_back_as_they_were() -> None:
@@ -134,6 +139,58 @@ def test_changes_of_a_line_with_an_unsteady_point_come_back_as_they_were() -> No
     assert line.changes == back.changes
 
 
+@pytest.fixture
+def four_machines(machine: Path) -> list[Path]:
+    folders = [machine.with_name(name) for name in ("d", "c", "b", "a")]
+    for number, folder in enumerate(folders):
+        folder.mkdir()
+        (folder / "a.json").write_text("1" * 10**number)
+    return folders
+
+
+def process_of(machine: Path) -> list[str | int]:
+    """Stands for a computation: names the machine and the process."""
+    return [machine.name, os.getpid()]
+
+
+def test_two_processes_compute_the_values_of_several_machines(four_machines: list[Path]) -> None:
+    """They come in the order of the machines, and the next publishing finds all of them stored."""
+    cache = MachineCache(four_machines[0].parents[1] / "cache")
+    found = cache.values(four_machines, process_of)
+    assert four_machines == list(found)
+    assert [each.name for each in four_machines] == [name for name, _ in found.values()]
+    assert 2 == len({process for _, process in found.values()})
+    cache.write()
+    assert found == MachineCache(cache.folder).values(four_machines, lambda _: None)
+
+
+def test_values_of_a_killed_process_are_computed_here(four_machines: list[Path]) -> None:
+    """A process may be killed for want of memory."""
+    this = os.getpid()
+
+    def compute(machine: Path) -> list[str | int]:
+        if os.getpid() != this:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return process_of(machine)
+
+    found = MachineCache(four_machines[0].parents[1] / "cache").values(four_machines, compute)
+    assert {this} == {process for _, process in found.values()}
+
+
+def test_values_that_cannot_be_stored_are_computed_here(
+    four_machines: list[Path], monkeypatch
+) -> None:
+    """As on a full disk."""
+
+    def full(*_: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr(machine_cache.cache_file, "write", full)
+    cache = MachineCache(four_machines[0].parents[1] / "cache")
+    found = cache.values(four_machines, process_of)
+    assert {os.getpid()} == {process for _, process in found.values()}
+
+
 def test_the_file_of_a_removed_machine_is_removed(machine: Path) -> None:
     """Files of other programs in the folder stay."""
     computed(machine)
@@ -143,6 +200,44 @@ def test_the_file_of_a_removed_machine_is_removed(machine: Path) -> None:
     assert computed(other)
     assert 2 == len(list(foreign.parent.iterdir()))
     assert foreign.exists()
+
+
+def derived(machine: Path, key: str, value: str) -> str:
+    """The derived value of a machine, which is `value` if it had to be computed."""
+    cache = MachineCache(machine.parents[1] / "cache")
+    cache.values([machine], lambda _: "first")
+    return cache.derived("further", key, str).value(machine.name, lambda: value)
+
+
+def test_a_derived_value_is_stored_until_its_key_or_an_input_changes(machine: Path) -> None:
+    """It depends on everything that the machine's first value depends on."""
+    assert ["one", "one"] == [derived(machine, "", each) for each in ("one", "two")]
+    assert ["three", "three"] == [derived(machine, "key", each) for each in ("three", "four")]
+    (machine / "a.json").write_text("2")
+    assert derived(machine, "key", "five") == "five"
+
+
+@pytest.mark.parametrize(
+    ("path", "script"),
+    [
+        ("../index.js", 'deepbench.receive("");\n'),
+        ("lines/0a/../../x.js", 'deepbench.receive("");\n'),
+        ("newest/0a.js", 'deepbench.receive("");alert(1);\n'),
+        ("newest/0a.js", 7),
+    ],
+)
+def test_planted_scripts_and_paths_are_no_data_files(path: str, script: object) -> None:
+    """A cache may be written by anyone: its scripts hold data alone, in the folder of data."""
+    with pytest.raises((ValueError, TypeError)):
+        machine_data.decode({path: script})
+
+
+def test_data_files_come_back_from_a_cache() -> None:
+    """The check of paths and scripts accepts those that are written."""
+    box = MachineRecord("box", {})
+    found = machine_data.scripts(box, [], [], [], {})
+    assert [f"newest/{box.key}.js", f"stacks/{box.key}.js"] == list(found)
+    assert found == machine_data.decode(found)
 
 
 @pytest.fixture(scope="module")
@@ -156,21 +251,21 @@ def test_within_the_block_a_result_is_read_once_unless_it_changes(site: Path) ->
     """A changed file is read again, and so is every file after the block."""
     path = next((site / "results").glob("*/*-*.json"))
     with result_cache.read_once(site / "results"):
-        first, second = Results.load(str(path)), Results.load(str(path))
+        first, second = asv_api.Results.load(str(path)), asv_api.Results.load(str(path))
         path.write_text(path.read_text())  # a measurement is stored meanwhile
-        third = Results.load(str(path))
+        third = asv_api.Results.load(str(path))
     assert first is second
     assert third is not second
-    assert Results.load(str(path)) is not third
+    assert asv_api.Results.load(str(path)) is not third
 
 
 def test_a_result_of_another_machine_is_refused_as_asv_does(site: Path) -> None:
     """asv's own check of the machine's name holds within the block."""
     path = next((site / "results").glob("*/*-*.json"))
     with result_cache.read_once(site / "results"):
-        Results.load(str(path), json.loads(path.read_text())["params"]["machine"])
-        with pytest.raises(UserError, match="machine name is not"):
-            Results.load(str(path), "another")
+        asv_api.Results.load(str(path), json.loads(path.read_text())["params"]["machine"])
+        with pytest.raises(asv_api.UserError, match="machine name is not"):
+            asv_api.Results.load(str(path), "another")
 
 
 def test_a_broken_result_is_reported_within_the_block_too(tmp_path: Path) -> None:
@@ -178,8 +273,8 @@ def test_a_broken_result_is_reported_within_the_block_too(tmp_path: Path) -> Non
     (tmp_path / "here").mkdir()
     path = tmp_path / "here" / "a-b.json"
     path.write_text("{")
-    with result_cache.read_once(tmp_path), pytest.raises(UserError, match=r"a-b\.json"):
-        Results.load(str(path))
+    with result_cache.read_once(tmp_path), pytest.raises(asv_api.UserError, match=r"a-b\.json"):
+        asv_api.Results.load(str(path))
 
 
 def pages(folder: Path) -> dict[str, str]:
@@ -198,8 +293,7 @@ def test_pages_are_the_same_without_a_second_process_and_from_the_cache(
     published_site.published(site)
     assert pages(site) == first
     monkeypatch.setattr(page_process, "FORKS", False)
-    for path in (site / ".asv" / "deepbench-lines").iterdir():
-        path.unlink()
+    shutil.rmtree(site / ".asv" / "deepbench-lines")
     published_site.published(site)
     assert pages(site) == first
 

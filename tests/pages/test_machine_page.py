@@ -376,7 +376,7 @@ def test_kernels_are_cards_on_a_phone(page: Any, site: str) -> None:
 
 
 def test_profile_and_software_are_folded(page: Any, site: str) -> None:
-    """Peaks with their source; facts of the newest release as text, and what was new with each."""
+    """Peaks with their source; facts of the newest release as text, and the new ones of each."""
     opened(page, site, NUMPY)
     assert page.locator("#profile dl").is_hidden()
     page.click("#profile summary")

@@ -36,7 +36,7 @@ def cell(precision: str, differs: list[str], rate: float = 13.9) -> dict[str, An
 
 
 def measured(page: Any, html: Path, here: Any) -> list[dict[str, Any]]:
-    """Serve the table of Stream Computing with `here(row)` as what lab-1 and lab-2 have."""
+    """Serve the table of Stream Computing with `here(row)` as the times of lab-1 and lab-2."""
     data = json.loads(unpacked((html / "data/models.js").read_text("utf-8")))
     found: list[dict[str, Any]] = data["tables"]["stcp920"]
     data["machines"] = ["lab-1", "lab-2"]
@@ -143,3 +143,29 @@ def test_percentiles_are_bars_of_one_scale(page: Any, site: str) -> None:
     assert "median: 20 ms" in text and "90 %: 24 ms" in text and "99 %: 31 ms" in text
     widths = [bar.bounding_box()["width"] for bar in page.locator("#latency-chart tbody i").all()]
     assert sorted(set(widths)) == widths[:3]
+
+
+def test_each_table_has_its_order_in_the_address(page: Any, site: str) -> None:
+    """Latency next to the published figures; steps have a unit that fits."""
+    opened(page, site, "models.html#table=stcp920&latency-sort=-batch")
+    assert "descending" == page.get_attribute("#latency [aria-sort]", "aria-sort")
+    page.click("#rows thead button:text-is('time per step')")
+    assert "&sort=-time+per+step" in page.url and "latency-sort=-batch" in page.url
+
+
+def test_a_training_over_several_nodes_names_the_plan_that_repeats_it(
+    page: Any, site: str, html: Path
+) -> None:
+    """Its efficiency is that against one rank alone, whose run has no nodes."""
+    data = json.loads(unpacked((html / "data/models.js").read_text("utf-8")))
+    run = data["scaling"][0] | {"machine": "lab-2x4-hdr200", "ranks": 1, "step_seconds": 0.1}
+    placed = {"nodes": "2", "ranks_per_node": "4", "interconnect": "hdr200"}
+    data["scaling"] = [run, run | {"ranks": 8, "step_seconds": 0.2, **placed}]
+    changed = script_of(json.dumps(data))
+    page.route("**/data/models.js", lambda route: route.fulfill(body=changed))
+    opened(page, site, "models.html#table=stcp920")
+    shown = [row[-1] for row in rows(page, "#scaling") if row[1] == "lab-2x4-hdr200"]
+    assert ["100 %", "50 %"] == shown
+    page.locator("#scaling tr", has_text="lab-2x4-hdr200").first.locator("button.open").click()
+    wanted = "--nodes 2 --ranks-per-node 4 --interconnect hdr200 --training wide_deep --batch 1000"
+    assert f"deepbench fleet plan {wanted}" == page.inner_text("#scaling tr.detail code")

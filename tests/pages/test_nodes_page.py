@@ -146,7 +146,7 @@ def test_the_page_fits_is_accessible_and_light(opened: Any, compared: Path, widt
 def test_without_nodes_the_page_has_the_commands(opened: Any, html: Path) -> None:
     """And says in words that there are none."""
     page = opened(html, "nodes")
-    assert "No results of several nodes exist." in page.inner_text("#content")
+    assert "No results of several nodes exist yet." in page.inner_text("#content")
     assert "deepbench fleet plan" in page.inner_text("#content")
 
 

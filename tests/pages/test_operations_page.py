@@ -75,6 +75,38 @@ def test_order_and_filter_are_in_the_address(page: Any, site: str) -> None:
     page.wait_for_function("() => document.querySelectorAll('#problems tbody tr').length === 1")
 
 
+def test_all_families_are_one_list(page: Any, site: str) -> None:
+    """Each row names its family and is measured with its command."""
+    opened(page, site, "family=all&operation=forward&precision=float32")
+    page.click("#problems > .table > button")
+    assert {"matrix products", "convolutions"} < {*column(page, "#problems", "family")}
+    page.fill("#problems input", KERNEL)
+    page.click("#problems .open")
+    assert f"deepbench time {KERNEL} --family gemm" in page.inner_text("#problems tr.detail")
+
+
+def test_every_ridge_has_a_label(page: Any, site: str) -> None:
+    """No label covers another, at any width."""
+    opened(page, site)
+    script = """width => {
+        const names = Array.from({length: 12}, (_, at) => ({name: 'machine-' + at, at: 8 + at}));
+        const found = deepbench.histogram([0.1, 5, 1000], names, width);
+        document.getElementById('intensities').replaceChildren(found);
+        return Array.from(found.querySelectorAll('.ridge text'), text => {
+            const box = text.getBBox();
+            return [box.x, box.y, box.x + box.width, box.y + box.height];
+        });
+    }"""
+    for width in (360, 720):
+        boxes = page.evaluate(script, width)
+        assert 12 == len(boxes)
+        for at, one in enumerate(boxes):
+            assert 0 <= one[0] and one[2] <= width
+            for other in boxes[:at]:
+                apart = one[2] <= other[0] or other[2] <= one[0]
+                assert apart or abs(one[1] - other[1]) > 10
+
+
 def test_the_list_is_saved_as_json(page: Any, site: str) -> None:
     """Every row with its source."""
     opened(page, site, "family=rnn")

@@ -109,7 +109,7 @@ def test_sides_without_shared_kernels_are_reported(page: Any, site: str, html: P
     page.select_option("#sides select >> nth=2", HOSTILE)
     page.wait_for_selector("#apart:has-text('share no kernel')")
     report = page.inner_text("#apart")
-    assert "lab-1@numpy has 2 kernels" in report and "gemm at float32" in report
+    assert "lab-1@numpy has 2 kernels" in report and "matrix products at float32" in report
     for place in ("#by-family", "#shared", "label:has(#device)"):
         assert not page.is_visible(place)
     assert 2 == len(heat_of_releases(page))
@@ -250,7 +250,7 @@ def test_asvs_pages_have_both_themes_and_fit_a_phone(page: Any, site: str) -> No
     """The button is that of our pages, and no page scrolls sideways."""
     page.set_viewport_size({"width": 400, "height": 800})
     graph = f"#{published_site.BENCHMARK}?machine=lab-1&branch=numpy"
-    for view, there in (("", ".benchmark-plot canvas"), (graph, "#main-graph canvas")):
+    for view, there in (("", ".benchmark-plot svg path"), (graph, "#main-graph canvas")):
         page.goto("about:blank")
         page.goto(f"{site}benchmarks.html{view}")
         page.wait_for_selector(there)

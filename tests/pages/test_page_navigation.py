@@ -211,19 +211,19 @@ def test_a_group_opens_to_all_its_kernels(page: Any, site: str, html: Path) -> N
     (cause,) = data["latest"]
     first = cause["lines"][0]
     cause["lines"] = [
-        copy.deepcopy(first) | {"name": f"kernel{i}", "ratio": ratio}
+        copy.deepcopy(first) | {"title": f"kernel{i}", "ratio": ratio}
         for i, ratio in enumerate((4.0, 2.5, 1.5, 0.5, 2.0, 3.0, 1.25))
     ]
     cause["lines"][6]["at"]["problem"] = "m7680_n64_k2560_NN"
-    cause |= {"what": "gemm, float32", "kernels": 7}
+    cause |= {"scope": "family"}
     changed = script_of(json.dumps(data))
     page.route("**/data/index.js", lambda route: route.fulfill(body=changed))
     opened_page(page, site, "index.html")
-    page.click("#latest summary:text-is('gemm, float32: 7 kernels')")
+    page.click("#latest summary:text-is('matrix products, float32: 7 kernels')")
     rows = page.locator("#latest details li").all_inner_texts()
     assert 7 == len(rows)
-    assert rows[0].endswith("4 times slower") and rows[3].endswith("2 times faster")
-    page.click("#latest details a:text-is('kernel6')")
+    assert rows[0].endswith("4\u00d7 slower") and rows[3].endswith("2\u00d7 faster")
+    page.click("#latest details a:has-text('kernel6')")
     page.wait_for_selector("#table table")
     assert "m7680_n64_k2560_NN" == page.input_value("#problem")
     assert page.is_checked("#frameworks input[value=numpy]")

@@ -21,7 +21,7 @@ PAGES = (
 
 
 def test_every_page_has_the_policy_before_its_first_script(html: Path) -> None:
-    """Browsers apply a policy only to what follows it."""
+    """Browsers apply a policy only to the text after it."""
     assert {f"{name}.html" for name in PAGES} == {path.name for path in html.glob("*.html")}
     for path in html.glob("*.html"):
         text = path.read_text()

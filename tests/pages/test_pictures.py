@@ -17,7 +17,11 @@ THREE = f"{SIDES}&side=lab-1@numpy-1.26.4"
 ONE = "timeline.html#machine=lab-1&family=gemm&framework=torch"
 PICTURES = [
     (ONE, "#chart", ["matrix products, 1760 x 128 x 1760", "lab-1, torch"]),
-    (SIDES, "#scatter", ["Times of both sides, gemm, float32", "lab-1@torch compared with lab-1"]),
+    (
+        SIDES,
+        "#scatter",
+        ["Times of both sides, matrix products at float32", "lab-1@torch compared with lab-1"],
+    ),
     (SIDES, "#heat", ["Problems and releases", "numpy on lab-1", "1.5\u00d7"]),
     (SIDES, "#forest", ["Times of torch over those of numpy", "4.8\u00d7 faster"]),
     (SIDES, "#curve", ["Times of torch over those of numpy", "matrix products at float32"]),
@@ -36,7 +40,11 @@ PICTURES = [
         ["Roofline of lab-1", "numpy, float32"],
     ),
     ("machine.html#machine=lab-1", "section:has(> #families)", ["Share of the roof of lab-1"]),
-    ("operations.html#family=gemm", "#intensities", ["Problems by FLOP per byte: gemm, forward"]),
+    (
+        "operations.html#family=gemm",
+        "#intensities",
+        ["Problems by FLOP per byte: matrix products, forward"],
+    ),
 ]
 
 

@@ -1,7 +1,8 @@
-"""Problems in the pages' data: those of today's families with a title in words."""
+"""Problems in the pages' data: those of modern families with a title in words."""
 
 from deepbench_ops.pages.line_data import problem_fields
-from deepbench_ops.problems import find
+from deepbench_ops.problems import find, load
+from deepbench_ops.problems.model import TITLES, network_sizes
 
 
 def test_a_problem_with_a_title_has_it_behind_its_note():
@@ -12,3 +13,11 @@ def test_a_problem_with_a_title_has_it_behind_its_note():
     assert [expected] == problem_fields(attention)[4:]
     fields = [product.id, "DeepSpeech", 128, product.note, "1760 x 128 x 1760"]
     assert fields == problem_fields(product)
+
+
+def test_every_network_has_a_readable_name():
+    """Two problems of models never share a title."""
+    assert {*TITLES} == {*network_sizes()}
+    titles = [problem.title for problem in load("model")]
+    assert len({*titles}) == len(titles)
+    assert "ResNet-50, batch 16, 12 at once" == find("model", "resnet50_b16_t12").title

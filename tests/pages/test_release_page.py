@@ -11,6 +11,7 @@ from browsing import column
 from published_site import HOSTILE, unpacked
 
 from deepbench_ops.pages.data_encoding import script_of
+from deepbench_ops.problems import find
 
 pytestmark = [
     pytest.mark.browser,
@@ -51,7 +52,7 @@ def compared(page: Any, site: str) -> Callable[..., dict[str, Any]]:
         opened(page, site)
         kernel = {name: value for name, value in {**KERNEL, **said}.items() if value is not None}
         found = {"kernels": [kernel], "problems": [["gemm", "m1", "1 x 1"]]}
-        found |= {"implementations": ["", "a", "b"]}
+        found |= {"implementations": ["", "a", "b"], "ensembles": [["numpy", "numpy-1.26.4"]]}
         script = """([found, after, before]) => deepbench.load('data/catalogue').then(catalogue =>
             deepbench.compared(found, catalogue, catalogue.machines[0], 'numpy', after, before)
                 .map(row => Object.assign({}, row, {line: null})))"""
@@ -203,6 +204,159 @@ def test_the_same_change_on_other_machines_is_named(
     assert [["other", pytest.approx(1 / 2.2)]] == compared(1, 2)["also"]
 
 
+@pytest.fixture
+def sides(page: Any, site: str) -> Callable[..., list[dict[str, Any]]]:
+    """Compares a kernel of torch with one of numpy, each with other fields; `apart`: on another
+    machine. Returns the rows, less the kernels."""
+
+    def rows(torch: dict[str, Any], numpy: dict[str, Any], apart: bool = False) -> Any:
+        opened(page, site)
+        found = [
+            {
+                "kernels": [{**KERNEL, "at": [3], "seconds": [4.0], "changes": [], **torch}],
+                "problems": [["gemm", "m1", "1 x 1"]],
+                "implementations": ["", "oneDNN"],
+                "ensembles": [["frameworks", "numpy-2.0.2"]],
+            },
+            {
+                "kernels": [
+                    {**KERNEL, "problem": 1, "at": [4], "seconds": [2.0], "changes": [], **numpy}
+                ],
+                "problems": [["gemm", "m2", "2 x 2"], ["gemm", "m1", "1 x 1"]],
+                "implementations": ["", "OpenBLAS"],
+                "ensembles": [["numpy", "numpy-2.0.2"], ["frameworks", "numpy-2.0.2"]],
+            },
+        ]
+        script = """([torch, numpy, apart]) => deepbench.load('data/catalogue').then(catalogue => {
+            const machines = catalogue.machines;
+            return deepbench.compared_sides(
+                {found: torch, machine: machines[0], framework: 'torch', place: 3},
+                {found: numpy, machine: machines[+apart], framework: 'numpy', place: 4}, catalogue)
+                .map(row => Object.assign({}, row, {line: null, base: null}));
+        })"""
+        return page.evaluate(script, [*found, apart])
+
+    return rows
+
+
+ROUNDS = {"ensemble": [[0, 9, "near", 1.2, 1.1, 1.3]]}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "verdict", "origin"),
+    [
+        ({}, {}, "slower", "separate processes"),
+        ({"seconds": [1.0]}, {}, "faster", "separate processes"),
+        ({"seconds": [2.02]}, {}, "unchanged", "separate processes"),
+        ({"noise": 0.3}, {}, "unjudged", "the noise is too large"),
+        ({"noise": None}, {}, "unjudged", "one process: the noise is not known"),
+        ({"changes": None}, {}, "unjudged", "published figures"),
+        ({}, {"unsteady": ["two modes"]}, "unjudged", "unsteady: two modes"),
+        (ROUNDS, {"ensemble": [[1, 10, "near", 1, 1, 1]]}, "slower", "9 shared rounds, near"),
+        (ROUNDS, {"ensemble": [[0, 10, "near", 1, 1, 1]]}, "slower", "separate processes"),
+    ],
+)
+def test_two_frameworks_differ_beyond_the_noise_of_both(
+    sides: Callable[..., Any],
+    one: dict[str, Any],
+    other: dict[str, Any],
+    verdict: str,
+    origin: str,
+) -> None:
+    """Or by rounds that measured both, which are named by file and anchor."""
+    (row,) = sides(one, other)
+    assert verdict == row["verdict"]
+    assert origin in row["origin"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "apart", "count"),
+    [
+        ({}, {}, False, 1),
+        ({}, {"problem": 0}, False, 0),
+        ({}, {"precision": "int8"}, False, 0),
+        ({"device": "cuda"}, {}, False, 0),
+        ({"device": "cuda"}, {}, True, 1),
+        ({"state": "near"}, {"state": "far"}, False, 0),
+        ({"state": "near"}, {"state": "far"}, True, 1),
+        ({"state": "near"}, {}, False, 1),
+        ({"state": "unknown"}, {"state": "unknown"}, False, 0),
+        ({"at": [2]}, {}, False, 0),
+    ],
+)
+def test_only_times_of_one_kernel_that_may_be_compared_are(
+    sides: Callable[..., Any],
+    one: dict[str, Any],
+    other: dict[str, Any],
+    apart: bool,
+    count: int,
+) -> None:
+    """On one machine its device and state are equal; another machine has its own."""
+    assert count == len(sides(one, other, apart))
+
+
+def test_the_interval_of_two_frameworks_has_the_noise_of_both(sides: Callable[..., Any]) -> None:
+    """2.576 standard deviations of the ratio; that of a mean of four processes is half as large."""
+    torch = {"noise": 0.06, "processes": [4], "implementation": [1]}
+    (row,) = sides(torch, {"noise": 0.04, "implementation": [1]})
+    assert pytest.approx(2 * 2.71828 ** (2.576 * 0.05), rel=1e-3) == row["high"]
+    assert ("OpenBLAS", "oneDNN") == (row["was"], row["now"])
+
+
+def test_two_frameworks_have_the_same_view(page: Any, site: str) -> None:
+    """Counts, strips and kernels; it is called no regression, and Back leads to the release."""
+    opened(page, site, "release=torch-2.5.1&machine=lab-1")
+    page.select_option("#before", "numpy-2.2.6")
+    page.wait_for_selector("#summary:has-text('compared with numpy-2.2.6')")
+    assert "torch-2.5.1 against numpy-2.2.6" == page.inner_text("h1")
+    assert "a slower kernel is no regression" in page.inner_text("#caution")
+    assert ["0", "2", "0", "0"] == page.locator(".tile strong").all_inner_texts()
+    assert "4.84\u00d7 faster" in page.inner_text("#tile-faster")
+    assert ["1.5 ms \u2192 310 \u00b5s", "3 ms \u2192 620 \u00b5s"] == sorted(
+        column(page, "#kernels", "time")
+    )
+    assert 2 == page.locator("#strips circle.faster").count()
+    command = "deepbench compare lab-1@numpy-2.2.6 lab-1@torch-2.5.1"
+    assert command == page.inner_text("#new .command code")
+    address = page.url.partition("#")[2]
+    page.go_back()
+    page.wait_for_selector("h1:has-text('Changes with torch-2.5.1')")
+    assert "" == page.inner_text("#caution")
+    opened(page, site, address)
+    assert "numpy-2.2.6" == page.input_value("#before")
+    assert "torch-2.5.1 against numpy-2.2.6" == page.inner_text("h1")
+
+
+def test_two_machines_have_the_same_view(page: Any, site: str) -> None:
+    """First with the same release; the address keeps both machines."""
+    opened(page, site, "release=numpy-2.2.6&machine=lab-1")
+    page.select_option("#base", HOSTILE)
+    page.wait_for_selector("#caution:has-text('two machines')")
+    assert "numpy-2.2.6" == page.input_value("#before")
+    title = f"numpy-2.2.6 on lab-1 against numpy-2.2.6 on {HOSTILE}"
+    assert title == page.inner_text("h1")
+    opened(page, site, page.url.partition("#")[2])
+    assert title == page.inner_text("h1")
+    assert ["1.5 ms \u2192 1.5 ms", "3 ms \u2192 3 ms"] == column(page, "#kernels", "time")
+    page.select_option("#before", "torch-2.5.1")
+    page.wait_for_selector("#caution:has-text('two machines with two frameworks')")
+
+
+def test_two_sides_without_a_kernel_in_common_say_so(page: Any, site: str) -> None:
+    """A sentence instead of empty pictures."""
+    page.route(
+        "**/data/changes/*/torch.js",
+        lambda route: route.fulfill(
+            body=script_of(json.dumps({"kernels": [], "problems": [], "software": []}))
+        ),
+    )
+    opened(page, site, "release=torch-2.5.1&machine=lab-1&before=numpy-2.2.6")
+    assert "No kernel has times of both: torch-2.5.1 and numpy-2.2.6 on lab-1." == page.inner_text(
+        "#summary"
+    )
+    assert page.locator("#strips").is_hidden()
+
+
 @pytest.mark.parametrize("width", [400, 1280, 2560])
 def test_the_first_screen_is_light_and_stands_still(page: Any, site: str, width: int) -> None:
     """No more than 300 kB of files, no layout shift above 0.1, nothing on the console; at 1280
@@ -270,3 +424,15 @@ def test_print_shows_all_kernels_without_controls(page: Any, site: str) -> None:
     assert "none" == page.eval_on_selector(
         "#kernels .scroll", "box => getComputedStyle(box).maxHeight"
     )
+
+
+def test_it_leads_to_a_comparison_with_anything_else(page: Any, site: str) -> None:
+    """The release is the first side; kernels have their FLOP per byte."""
+    opened(page, site, "release=numpy-2.0.2&machine=lab-1")
+    product = find("gemm", "m1760_n128_k1760_NN")
+    assert f"{product.intensity('float32'):.3g}" in column(page, "#kernels", "FLOP per byte")
+    assert "Compare more than two" == page.inner_text("#others")
+    page.click("#others")
+    page.wait_for_selector("#who")
+    assert "side=lab-1%40numpy-2.0.2" in page.url
+    assert "torch" in page.inner_text("#who")

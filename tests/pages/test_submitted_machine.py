@@ -28,7 +28,7 @@ def submitted(results: Path, cache: Path) -> list[str]:
 
 
 def test_the_signer_is_named(tmp_path):
-    """Of results without a submission nothing is said; what is stored between publishings is new
+    """Of results without a submission nothing is said; times stored between publishings are new
     where a submission has come in."""
     results, cache = tmp_path / "results", tmp_path / "cache"
     shutil.copytree(RESULTS / MACHINE, results / MACHINE)

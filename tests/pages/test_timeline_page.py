@@ -70,7 +70,7 @@ def test_on_a_phone_the_chart_is_in_the_first_screen(page: Any, site: str) -> No
 
 
 def test_lines_end_in_their_labels(page: Any, site: str) -> None:
-    """Only what differs is in a label; labels of one chart do not cover each other."""
+    """Only differences are in a label; labels of one chart do not cover each other."""
     opened(page, site, ONE)
     labels = page.locator("#chart .end text")
     assert ["numpy", "torch"] == labels.all_text_contents()
@@ -108,8 +108,8 @@ def test_no_colour_repeats(page: Any, site: str, html: Path, count: int) -> None
 
 
 def test_points_say_how_they_were_measured(page: Any, site: str, html: Path) -> None:
-    """Shared rounds are filled, times of their own hollow, unsteady ones crossed; the key has what
-    occurs."""
+    """Shared rounds are filled, times of their own hollow, unsteady ones crossed; the key has those
+    that occur."""
 
     def change(data: Any) -> None:
         for line in data["lines"]:

@@ -63,5 +63,5 @@ FILES = files_by_family()
 
 @pytest.mark.parametrize("family", OF_TODAY)
 def test_a_family_of_today_has_eleven_files_at_most(family):
-    """A new one needs as many as those of today."""
+    """A new one needs as many as the present ones."""
     assert [] == sorted(str(path.relative_to(ROOT)) for path in FILES[family])[MOST:]

@@ -1,4 +1,4 @@
-"""The sets of today's operations: what lists them, selects them and measures them, and once."""
+"""The sets of modern operations: listed, selected and measured, and each once."""
 
 import csv
 import re
@@ -108,6 +108,30 @@ def test_a_published_line_is_read():
     assert ["published in bfloat16, float16", "float32 added by this project"] == fact.type_notes
     with pytest.raises(LeftOut, match="b is missing"):
         fact.size("b")
+
+
+def test_a_line_that_no_module_reads_is_an_error(tmp_path, monkeypatch):
+    """Unless the reason is stated; lines that are read or left out with a reason are none."""
+    readers = {name: make_modern_tables.readers()[name] for name in ("linear_layer", "all_gather")}
+    monkeypatch.setattr(make_modern_tables, "readers", lambda: readers)
+
+    def written(**changes):
+        rows = [LINE, {**LINE, "name": "qwen2.5_7b_m2", **changes}]
+        with (tmp_path / "facts.csv").open("w", encoding="utf-8", newline="") as lines:
+            table = csv.DictWriter(lines, LINE)
+            table.writeheader()
+            table.writerows(rows)
+        arguments = ["", str(tmp_path / "facts.csv"), "--out", str(tmp_path)]
+        monkeypatch.setattr("sys.argv", arguments)
+        make_modern_tables.main()
+
+    written()
+    written(dims="m=1;n=6144")  # left out: k is missing
+    written(family="linear_attention")  # the reason is stated
+    with pytest.raises(SystemExit, match=r"no module reads qwen2\.5_7b_m2: write one"):
+        written(family="unheard_of")
+    with pytest.raises(SystemExit, match="no module reads"):
+        written(family="collective", dims="ranks=8;tokens=8;hidden=8", operation="broadcast")
 
 
 def test_lines_of_one_size_become_one_problem(tmp_path):

@@ -22,7 +22,7 @@ def test_output_and_errors_come_as_one_text(tmp_path):
 
 
 def test_another_status_is_a_failure_with_its_output(tmp_path):
-    """The text tells what went wrong."""
+    """The text names the fault."""
     with pytest.raises(CommandFailed) as failed:
         output("print('no such package'); raise SystemExit(3)", tmp_path)
     assert ("no such package\n", False) == (failed.value.output, failed.value.silent)

@@ -1,4 +1,4 @@
-"""Environments of releases: real installs of tiny local wheels, and what failing ones leave."""
+"""Environments of releases: real installs of tiny local wheels, and the remains of failing ones."""
 
 import datetime
 import json
@@ -12,13 +12,9 @@ from pathlib import Path
 
 import pytest
 import wheelhouse
-from asv import util
-from asv.commands.run import _do_build
-from asv.config import Config
-from asv.environment import EnvironmentUnavailable, get_environments
 from filelock import FileLock, Timeout
 
-from deepbench_ops.asv_adapter import asv_environment
+from deepbench_ops.asv_adapter import asv_api, asv_environment
 from deepbench_ops.asv_adapter.asv_environment import NotInstalled, ReleaseEnvironment
 from deepbench_ops.asv_adapter.release_repository import ReleaseRepo
 from deepbench_ops.errors import DeepbenchError
@@ -41,12 +37,12 @@ def released(version: str, *pins: str) -> Release:
 def project(tmp_path_factory):
     """A project to install next to releases, in place of this one."""
     root = tmp_path_factory.mktemp("project")
-    (root / "beside.py").write_text("there = True\n")
+    (root / "neighbour.py").write_text("there = True\n")
     (root / "pyproject.toml").write_text(
         '[build-system]\nrequires = ["setuptools>=77"]\n'
         'build-backend = "setuptools.build_meta"\n'
-        '[project]\nname = "beside"\nversion = "1"\ndependencies = ["not-to-be-installed"]\n'
-        '[tool.setuptools]\npy-modules = ["beside"]\n'
+        '[project]\nname = "neighbour"\nversion = "1"\ndependencies = ["not-to-be-installed"]\n'
+        '[tool.setuptools]\npy-modules = ["neighbour"]\n'
     )
     return root
 
@@ -107,8 +103,8 @@ def test_an_environment_holds_the_release_its_pins_and_the_project(complete):
     code = f"import importlib.metadata as m; print(*[m.version(n) for n in {names!r}])"
     versions = [requirement.partition("==")[2] for requirement in complete.requirements]
     assert versions == python(complete, code).split()
-    where = python(complete, "import beside; print(beside.__file__)")
-    assert complete.project / "beside.py" == Path(where)
+    where = python(complete, "import neighbour; print(neighbour.__file__)")
+    assert complete.project / "neighbour.py" == Path(where)
 
 
 @pytest.fixture
@@ -177,10 +173,10 @@ def test_a_package_from_a_wheel_is_copied_and_another_build_replaces_it(
     """Away from a checkout; a build of the same version changes nothing else of the environment."""
     copy = metadata.Distribution.at(plugin_site / "deepbench_axpy-1.0.dist-info")
     installation = Installation(released("1.0.0"), tmp_path / "env", None, 120)
-    find = "from importlib.util import find_spec; print(find_spec('deepbench_axpy').origin)"
+    find = "from importlib.util import find_spec; print(find_spec('deepbench_axpy.axpy').origin)"
     seen = []
     for build in (1, 2):
-        with (plugin_site / "deepbench_axpy" / "__init__.py").open("a") as module:
+        with (plugin_site / "deepbench_axpy" / "axpy.py").open("a") as module:
             module.write(f"# build {build}\n")
         monkeypatch.setattr(
             environment_install, "this_project", lambda build=build: {f"own==1 {build}": copy}
@@ -240,7 +236,7 @@ def test_an_environment_with_other_contents_is_not_complete(made, marker):
     ids=["not on the index", "does not import", "pins conflict"],
 )
 def test_a_failed_install_is_one_line_and_leaves_nothing(made, release, expected):
-    """The line names release, pins and what was said last; only the log stays."""
+    """The line names release, pins and the last output; only the log stays."""
     installation = made(release)
     with pytest.raises(InstallError) as error:
         installation.ensure()
@@ -253,7 +249,7 @@ def test_a_failed_install_is_one_line_and_leaves_nothing(made, release, expected
 
 
 def test_an_interruption_leaves_no_partial_environment(made, monkeypatch):
-    """Ctrl-C between virtualenv and pip removes what there was."""
+    """Ctrl-C between virtualenv and pip removes the environment."""
     installation = made(released("1.0.0"))
 
     def interrupted(self):
@@ -302,7 +298,7 @@ def test_a_rows_index_is_added_to_pips_own(made, monkeypatch):
     ],
 )
 def test_the_last_word_is_the_line_that_explains(output, expected):
-    """Of all that pip prints, the line that tells what went wrong is kept."""
+    """Of all that pip prints, the line that names the fault is kept."""
     assert environment_install.failure_line(output).startswith(expected)
 
 
@@ -326,7 +322,7 @@ def conf(tmp_path, folder, project, pip, monkeypatch):
     monkeypatch.setattr(asv_environment, "project_root", lambda: project)
     monkeypatch.setattr(ReleaseEnvironment, "_failures", {})
     monkeypatch.delenv("DEEPBENCH_SPOOL", raising=False)
-    return Config.from_json(
+    return asv_api.configuration(
         {
             "project": "local",
             "repo": str(tmp_path / "releases.csv"),
@@ -343,7 +339,7 @@ def conf(tmp_path, folder, project, pip, monkeypatch):
 def test_asv_sees_the_same_environment_whatever_release_is_in_it(conf):
     """Name, Python and requirements do not move, so a line of the graph is never split."""
     repo = ReleaseRepo(conf.repo, conf.project)
-    warm, cold = get_environments(conf, None)
+    warm, cold = asv_api.environments(conf)
     seen = set()
     for name in ("numpy-1.0.0", "numpy-2.0.0", "numpy-1.0.0"):
         warm.install_project(conf, repo, repo.get_hash_from_name(name))
@@ -355,10 +351,10 @@ def test_asv_sees_the_same_environment_whatever_release_is_in_it(conf):
     assert cold.installed_commit_hash is None
 
 
-def test_a_measured_process_is_told_what_it_measures(conf, monkeypatch):
+def test_a_measured_process_knows_its_release(conf, monkeypatch):
     """Framework, release and spool are in its environment, but not in asv's parameters."""
     repo = ReleaseRepo(conf.repo, conf.project)
-    env = next(get_environments(conf, None))
+    env = next(asv_api.environments(conf))
     env.install_project(conf, repo, repo.get_hash_from_name("numpy-2.0.0"))
     code = (
         "import json, numpy, os; keys = ('FRAMEWORK', 'RELEASE', 'SPOOL', 'CACHE')\n"
@@ -375,10 +371,10 @@ def test_a_measured_process_is_told_what_it_measures(conf, monkeypatch):
 def test_a_failed_install_lets_asv_go_on_and_is_tried_once(conf, monkeypatch, caplog):
     """asv's build step reports failure instead of stopping, and the next round asks no index."""
     repo = ReleaseRepo(conf.repo, conf.project)
-    env = next(get_environments(conf, None))
+    env = next(asv_api.environments(conf))
     bad = repo.get_hash_from_name("numpy-3.0.0")
     caplog.set_level(logging.ERROR)
-    assert not _do_build((env, conf, repo, bad))[1][0]
+    assert not asv_api.build(env, conf, repo, bad)
     assert env.installed_commit_hash is None
 
     def untouched(self):
@@ -386,38 +382,38 @@ def test_a_failed_install_lets_asv_go_on_and_is_tried_once(conf, monkeypatch, ca
 
     with monkeypatch.context() as patched:
         patched.setattr(Installation, "ensure", untouched)
-        assert not _do_build((env, conf, repo, bad))[1][0]
-    assert _do_build((env, conf, repo, repo.get_hash_from_name("numpy-1.0.0")))[1][0]
+        assert not asv_api.build(env, conf, repo, bad)
+    assert asv_api.build(env, conf, repo, repo.get_hash_from_name("numpy-1.0.0"))
 
 
 def test_an_install_error_is_both_errors_asv_knows():
     """asv's run goes on after a ProcessError, and its other commands print a UserError."""
     error = NotInstalled("one line")
-    assert isinstance(error, util.ProcessError)
-    assert isinstance(error, util.UserError)
+    assert isinstance(error, asv_api.ProcessError)
+    assert isinstance(error, asv_api.UserError)
     assert str(error) == "one line"
 
 
 def test_another_python_is_refused_with_the_reason(conf):
     """A Python in the environment's name would split every line of the graph."""
-    with pytest.raises(EnvironmentUnavailable, match=r"no Python '3\.12'"):
+    with pytest.raises(asv_api.EnvironmentUnavailable, match=r"no Python '3\.12'"):
         ReleaseEnvironment(conf, "3.12", {}, {})
 
 
 def test_a_mistake_in_the_configuration_stops_the_run(conf):
     """An unknown key reaches the user as asv's own kind of error."""
     conf.launch_methd = "forkserver"
-    with pytest.raises(util.UserError, match="unknown key 'launch_methd'"):
+    with pytest.raises(asv_api.UserError, match="unknown key 'launch_methd'"):
         ReleaseEnvironment(conf, "3", {}, {})
 
 
 def test_running_before_any_install_is_refused(conf):
     """No Python of some other release is used by accident."""
-    with pytest.raises(util.UserError, match="no release is installed"):
-        next(get_environments(conf, None)).run(["-c", "pass"])
+    with pytest.raises(asv_api.UserError, match="no release is installed"):
+        next(asv_api.environments(conf)).run(["-c", "pass"])
 
 
 def test_another_repository_is_refused(conf):
     """The release environment says what it needs when asv's git support is configured."""
-    with pytest.raises(util.UserError, match='needs "dvcs": "releases"'):
-        next(get_environments(conf, None)).install_project(conf, object(), "0" * 40)
+    with pytest.raises(asv_api.UserError, match='needs "dvcs": "releases"'):
+        next(asv_api.environments(conf)).install_project(conf, object(), "0" * 40)

@@ -57,7 +57,7 @@ def files_of(interpreter):
 
 
 def test_it_is_measured_as_it_is_and_stays_as_it_was(project, interpreter):
-    """Its worker runs in that interpreter and takes what is missing there from a folder apart."""
+    """Its worker runs in that interpreter and takes missing packages from a folder apart."""
     before = files_of(interpreter)
     done = added(interpreter, NUMPY, "--date", "2026-01-02")
     assert 0 == done.exit_code, done.output
@@ -96,7 +96,7 @@ def test_its_kernels_are_checked_in_its_interpreter(project, interpreter):
     assert 0 == done.exit_code, done.output
     (row,) = json.loads(done.stdout)
     assert ("numpy", "gemm", "ok") == (row["framework"], row["family"], row["verdict"])
-    assert "deepbench_ops.distributed.check_process\n" == used.read_text()
+    assert "deepbench_ops.distributed.check_rows\n" == used.read_text()
     other = CliRunner().invoke(cli, [*asked, "--framework", "torch"])
     assert "is no release of --framework" in str(other.exception)
 

@@ -14,7 +14,7 @@ from packaging.tags import Tag
 from packaging.version import Version
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases import companion_packages, package_index, pip_settings
+from deepbench_ops.releases import companion_pins, package_index, pip_settings
 from deepbench_ops.releases.package_index import Index, Upload, dated
 from deepbench_ops.releases.pip_settings import PipSettings
 
@@ -234,7 +234,7 @@ def test_companions_are_those_of_the_day(monkeypatch):
         },
     )
     for day, numpy in (("2024-08-20", "1.26.4"), ("2024-09-03", "2.1.0")):
-        row = companion_packages.row(
+        row = companion_pins.row(
             "onnxruntime", Version("1.19.0"), datetime.date.fromisoformat(day), Index()
         )
         assert (f"numpy=={numpy}", "onnx==1.16.0", "protobuf==5.27.0") == row.pins
@@ -244,21 +244,19 @@ def test_companions_are_those_of_the_day(monkeypatch):
 def test_a_ceiling_without_an_end_stands(monkeypatch):
     """MindSpore is built for numpy 1, and no last version is known."""
     served(monkeypatch, {"numpy": {"1.26.4": "2024-02-05", "2.4.6": "2026-05-01"}})
-    row = companion_packages.row("mindspore", Version("3.0.0"), datetime.date(2030, 1, 1), Index())
+    row = companion_pins.row("mindspore", Version("3.0.0"), datetime.date(2030, 1, 1), Index())
     assert ("numpy==1.26.4",) == row.pins
 
 
 def test_jaxlib_is_the_highest_of_the_same_minor_that_is_not_above(monkeypatch):
     """jax sometimes comes out without a jaxlib; without any of its minor it has no row."""
-    beside = dict.fromkeys(("0.4.20", "0.4.23", "0.5.0"), "2023-11-01")
+    of_jaxlib = dict.fromkeys(("0.4.20", "0.4.23", "0.5.0"), "2023-11-01")
     others = {name: {"1.0": "2023-01-01"} for name in ("numpy", "scipy", "ml_dtypes")}
-    served(monkeypatch, {"jaxlib": beside, **others})
+    served(monkeypatch, {"jaxlib": of_jaxlib, **others})
     day = datetime.date(2023, 12, 1)
-    assert (
-        "jaxlib==0.4.20" == companion_packages.row("jax", Version("0.4.22"), day, Index()).pins[0]
-    )
+    assert "jaxlib==0.4.20" == companion_pins.row("jax", Version("0.4.22"), day, Index()).pins[0]
     for alone in ("0.4.19", "0.4.26", "0.6.0"):
-        assert companion_packages.row("jax", Version(alone), day, Index()) is None
+        assert companion_pins.row("jax", Version(alone), day, Index()) is None
 
 
 def test_an_index_without_upload_times_is_reported(monkeypatch):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from deepbench_ops.statistics.common_level import common_levels
-from deepbench_ops.statistics.robust_interval import locate
+from deepbench_ops.statistics.ruined_rounds import locate
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 
@@ -26,7 +26,7 @@ def test_a_single_kernel_has_its_own_levels():
 
 
 def test_without_ruined_values_a_level_is_the_mean_of_its_round():
-    """Of kernels with the same rounds, since their own levels cancel up to what is clipped."""
+    """Of kernels with the same rounds, since their own levels cancel up to the clipped parts."""
     table = differences(np.random.default_rng(2), 12, 20)
     found = common_levels(table)
     assert found.counted.all()
@@ -70,9 +70,9 @@ def test_nothing_is_known_of_nothing(table):
 def simulation(monkeypatch):
     """The script that simulates ensembles."""
     monkeypatch.syspath_prepend(str(BENCH))
-    yield pytest.importorskip("ensemble_simulation")
-    for name in ("ensemble_simulation", "verdict_simulation", "detection_simulation"):
-        sys.modules.pop(name, None)
+    yield pytest.importorskip("history_verdict_simulation")
+    for name in ("history_verdict", "interval_coverage", "detection"):
+        sys.modules.pop(f"{name}_simulation", None)
 
 
 def test_the_simulation_judges_as_ensembles_do(simulation):
@@ -88,7 +88,7 @@ def test_simulated_histories_meet_their_targets(simulation):
     levels, variances = simulation.simulated(
         kind, np.random.default_rng(8), 60, simulation.MOST_ROUNDS
     )
-    answers = simulation.Answers.none()
+    answers = simulation.Answers()
     simulation.stop(answers, levels, variances)
     row = answers.row()
     assert float(row["others hold the truth"]) >= 98.0

@@ -147,3 +147,15 @@ def test_a_file_that_unpacks_to_more_is_refused(path, monkeypatch):
     assert path.stat().st_size < 10_000
     with pytest.raises(DeepbenchError, match="unpacked"):
         ensemble_round_files.load(path)
+
+
+def test_a_file_that_was_read_is_checked_again_only_when_it_changes(path, monkeypatch):
+    """The next damage is noticed."""
+    ensemble_round_files.add(path, FACTS, [entry()])
+    ensemble_round_files.load(path)
+    with monkeypatch.context() as patched:
+        patched.setattr(ensemble_round_files, "load", lambda _: pytest.fail("read again"))
+        ensemble_round_files.demand_whole(path)
+    path.write_bytes(path.read_bytes()[:60])
+    with pytest.raises(DeepbenchError, match="is not whole"):
+        ensemble_round_files.demand_whole(path)

@@ -1,4 +1,4 @@
-"""Files of JSON lines: what is appended comes back, whatever half a line lies before it."""
+"""Files of JSON lines: appended lines come back, whatever half a line lies before it."""
 
 import pytest
 from hypothesis import given
@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import json_lines
 
-ENTRIES = st.lists(st.dictionaries(st.text(), st.integers() | st.text() | st.none()), max_size=4)
+KEYS = st.text().filter(lambda key: key != json_lines.CHECKSUM)
+ENTRIES = st.lists(st.dictionaries(KEYS, st.integers() | st.text() | st.none()), max_size=4)
 
 
 @given(st.lists(ENTRIES, max_size=4))
@@ -17,6 +18,14 @@ def test_all_that_is_appended_is_read(tmp_path_factory, several):
     for entries in several:
         json_lines.append(path, entries)
     assert [entry for entries in several for entry in entries] == list(json_lines.read(path))
+
+
+def test_an_object_with_a_checksum_of_its_own_is_refused(tmp_path):
+    """Nothing of the append is written: it could not be read again."""
+    path = tmp_path / "a.jsonl"
+    with pytest.raises(ValueError, match="crc32"):
+        json_lines.append(path, [{"a": 1}, {json_lines.CHECKSUM: None}])
+    assert not path.exists()
 
 
 @pytest.mark.parametrize("half", ['{"a": 1', "[1]\n", "null", "\xff\n", "\n\n", "[" * 100_000])

@@ -76,6 +76,25 @@ def test_records_join_a_compressed_file(tmp_path):
     assert tmp_path / RESULT == measurement_files.result_of(path)
 
 
+def test_a_record_of_an_ensemble_replaces_its_earlier_one(tmp_path):
+    """Rounds that decide which ones count may also change the first of them, and so its start."""
+    path = tmp_path / RESULT.replace(".json", measurement_files.SUFFIX)
+    ensemble = {
+        "file": "numpy.jsonl.gz",
+        "anchor": "numpy-2.2.6",
+        "rounds": 2,
+        "ratio": 1.0,
+        "low": 0.9,
+        "high": 1.1,
+        "seconds": 0.25,
+        "interval": [0.2, 0.3],
+    }
+    for started in (1.0, 2.0):
+        measurement_files.add(path, [{**a_record("a", started), "ensemble": ensemble}])
+    _, entries = measurement_files.load(path)
+    assert [2.0] == [entry["started_at"] for entry in entries]
+
+
 def test_compressing_keeps_every_byte(plain, monkeypatch, capsys):
     """The script says how much smaller the files are; a second run finds nothing to do."""
     text = plain.read_bytes()
@@ -166,3 +185,19 @@ def test_packed_content_is_what_it_was(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("packed") / "x.gz"
     path.write_bytes(compression.pack(content))
     assert content == compression.unpack(path, 10_000) == gzip.decompress(path.read_bytes())
+
+
+def test_conditions_of_a_file_that_was_read_are_not_read_again_unless_it_changes(
+    plain, monkeypatch
+):
+    """Records that come later bring their conditions."""
+    measurement_files.load(plain)
+    with monkeypatch.context() as patched:
+        patched.setattr(measurement_files, "content", lambda _: pytest.fail("read again"))
+        assert [FACTS] == list(measurement_files.facts(plain).values())
+        measurement_files.demand_whole(plain)
+    other = {**a_record("c", 3.0), "fingerprint": {"numpy": "2.4.6"}}
+    measurement_files.add(plain, [other])
+    assert [FACTS, {"numpy": "2.4.6"}] == sorted(
+        measurement_files.facts(plain).values(), key=lambda facts: facts["numpy"]
+    )

@@ -1,4 +1,4 @@
-"""Files of the runs of whole models: what is added, replaced and refused."""
+"""Files of the runs of whole models: runs that are added, replaced and refused."""
 
 import json
 

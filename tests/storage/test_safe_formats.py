@@ -16,7 +16,7 @@ UNSAFE = {
     "pickle", "cPickle", "_pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib",
     "jsonpickle", "diskcache", "pandas",
 }  # fmt: skip
-"""Modules that run what a file says when they read it, or read such files without being asked."""
+"""Modules that run code from a file when they read it, or read such files without being asked."""
 
 
 def unsafe(source: str) -> Iterator[str]:

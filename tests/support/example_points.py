@@ -1,4 +1,4 @@
-"""Points of kernels for tests of what reads results: training GEMMs, on one machine."""
+"""Points of kernels for tests of readers of results: training GEMMs, on one machine."""
 
 from datetime import date
 

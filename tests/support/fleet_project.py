@@ -10,8 +10,8 @@ import tempfile
 from importlib import metadata
 from pathlib import Path
 
-from deepbench_ops.fleet import job_plan as plans
-from deepbench_ops.fleet.job_plan import Job, Plan
+from deepbench_ops.fleet import fleet_plan as plans
+from deepbench_ops.fleet.fleet_plan import Job, Plan
 from deepbench_ops.machine import machine_facts, machine_profile
 from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.measure import yardstick
@@ -36,7 +36,7 @@ def plan(*jobs: Job, **more) -> Plan:
     return Plan("headline", ("float32",), jobs or (job(),), **more)
 
 
-def make(root: Path) -> Path:
+def make(root: Path, release: str = RELEASE, machine: str = MACHINE) -> Path:
     """Make the project, with a description of this machine; return the path for a plan."""
     values = {
         "version": 1,
@@ -57,12 +57,12 @@ def make(root: Path) -> Path:
         "show_commit_url": "#",
     }
     (root / "asv.conf.json").write_text(json.dumps(values))
-    framework, _, version = RELEASE.partition("-")
+    framework, _, version = release.partition("-")
     header = "framework,version,date,pins,on_request,index"
     (root / "releases.csv").write_text(f"{header}\n{framework},{version},2024-03-01,,no,\n")
     shutil.copytree(ROOT / "benchmarks", root / "benchmarks")
-    installed_release.remember(root / ".asv" / "env", RELEASE, Path(sys.executable))
-    describe(root / "results", MACHINE)
+    installed_release.remember(root / ".asv" / "env", release, Path(sys.executable))
+    describe(root / "results", machine)
     return root / "fleet" / "plan.json"
 
 

@@ -2,21 +2,74 @@
 
 import importlib.util
 import shutil
+from functools import cache
+from itertools import product
 
 import pytest
 
 from deepbench_ops import backends
+from deepbench_ops.backends import framework_list
+from deepbench_ops.backends.functional import CpuBackend
 from deepbench_ops.errors import Unsupported
+from deepbench_ops.problems.gemm import Gemm
 
 
 def loaded(name, device="cpu"):
     """Return a backend, or skip with the reason that makes it unavailable here."""
-    if name != "numpy":
-        pytest.importorskip(name)
+    for library in (name, *framework_list.found()[0][name].companions):
+        pytest.importorskip(library)
     try:
         return backends.load(name, device)
     except Unsupported as reason:
         pytest.skip(str(reason))
+
+
+PLACES = tuple(product(backends.NAMES, backends.DEVICES))
+"""Every framework on every device. Tests skip those that are not here."""
+
+
+def eager(name, device="cpu"):
+    """Return a backend that writes into arrays of its own, or skip: the others compile for each
+    shape, and test_compiled_backends.py tests them."""
+    backend = loaded(name, device)
+    if _returns_new_arrays(backend):
+        pytest.skip(f"{name} returns new arrays: test_compiled_backends.py tests it")
+    return backend
+
+
+def functional(name):
+    """Return a backend that returns new arrays, or skip."""
+    backend = loaded(name)
+    if not _returns_new_arrays(backend):
+        pytest.skip(f"{name} writes into arrays of its own")
+    return backend
+
+
+def _returns_new_arrays(backend):
+    return backend.compiles or isinstance(backend, CpuBackend)
+
+
+@cache
+def lacks_bfloat16(name):
+    """Return whether a framework has no products of bfloat16 on this processor."""
+    try:
+        loaded(name).build(Gemm(m=2, n=2, k=2), "bfloat16")
+    except Unsupported:
+        return True
+    return False
+
+
+def lacking_precisions(name, table, usual):
+    """Return the precisions that a framework lacks by a table; of those with bfloat16 on some
+    processors only, bfloat16 too where this processor lacks it."""
+    found = table.get(name, usual)
+    return found | {"bfloat16"} if name == "openvino" and lacks_bfloat16(name) else found
+
+
+def skip_without(backend, family):
+    """Skip where a framework has no kernels of a family."""
+    if backend.builder(family) is None:
+        pytest.skip(f"{backend.name} has no kernels of {family}")
 
 
 def needed(library, program=None):

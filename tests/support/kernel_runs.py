@@ -35,7 +35,7 @@ def accepts(reference, values):
 
 
 def judged(kernel):
-    """Return whether every entry of every output is within what is allowed."""
+    """Return whether every entry of every output is within the tolerance."""
     return all(accepts(each.reference, each.result()) for each in kernel.outputs.values())
 
 

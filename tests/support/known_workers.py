@@ -11,17 +11,17 @@ import sys
 from pathlib import Path
 
 from deepbench_ops import cli
-from deepbench_ops.analysis import open_history
+from deepbench_ops.analysis import history_stores
 from deepbench_ops.asv_adapter import filing_target, machine_entry, result_files
 from deepbench_ops.asv_adapter.filing_target import FilingTarget
 from deepbench_ops.commands.history_progress import HistoryProgress
-from deepbench_ops.measure import core_latency, ensemble, threads
-from deepbench_ops.measure.kernel_task import KernelTask
+from deepbench_ops.measure import core_latency, ensemble_sweeps, threads
+from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.measure.nominal_readings import NominalReadings
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import worker_launch
 
-TASK = KernelTask("gemm", "m35_n700_k2048_NN", "float32")
+TASK = KernelIdentity("gemm", "m35_n700_k2048_NN", "float32")
 COMMITTED = Path(__file__).parents[2] / "results" / "benchmarks.json"
 MACHINE = "m"
 
@@ -93,15 +93,15 @@ def main() -> None:
     worker_launch.launch = lambda release, *_: launch_of(
         release.name, TIMES.get(release.name, 1e-3)
     )
-    open_history.member = lambda: launch_of("yardstick", 2e-3)
+    history_stores.member = lambda: launch_of("yardstick", 2e-3)
     filing_target.find = lambda *_: filing(Path("results").resolve())
     HistoryProgress.FILED_SECONDS = float(
         os.environ.get(FILED_EVERY, HistoryProgress.FILED_SECONDS)
     )
-    ensemble.SECONDS_EACH = float(os.environ.get(SECONDS_EACH, ensemble.SECONDS_EACH))
+    ensemble_sweeps.SECONDS_EACH = float(os.environ.get(SECONDS_EACH, ensemble_sweeps.SECONDS_EACH))
     if AS_MACHINE in os.environ:
         machine_entry.default_name = lambda: os.environ[AS_MACHINE]
-    measure = ensemble.run_round
+    measure = ensemble_sweeps.run_round
 
     def noted(*given, **options):
         for task, taken in measure(*given, **options):
@@ -111,7 +111,7 @@ def main() -> None:
 
     if LOG in os.environ:
         Path(os.environ[LOG]).touch()
-        ensemble.run_round = noted
+        ensemble_sweeps.run_round = noted
     cli.main()
 
 

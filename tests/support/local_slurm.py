@@ -60,6 +60,10 @@ class LocalSlurm:
     def lose_node(self, node: str) -> None:
         """Kill all processes of a node: its slurmd, and the jobs on it."""
         self.kill(self.folder / f"slurmd-{node}.pid")
+        self.signal_jobs(node, signal.SIGKILL, steps=True)
+
+    def signal_jobs(self, node: str, sign: signal.Signals, steps: bool = False) -> None:
+        """Send a signal to the processes of all jobs on a node; steps: also to Slurm's own."""
         wanted = f"SLURMD_NODENAME={node}".encode()
         own = f"SLURM_CONF={self.folder}/slurm.conf".encode()
         for process in Path("/proc").glob("[0-9]*"):
@@ -69,10 +73,9 @@ class LocalSlurm:
                 command = (process / "cmdline").read_bytes()
             except OSError:
                 continue
-            job = wanted in variables
             step = name == "slurmstepd" and own in variables and node.encode() in command
-            if job or step:
-                os.kill(int(process.name), signal.SIGKILL)
+            if (own in variables and wanted in variables) or (steps and step):
+                os.kill(int(process.name), sign)
 
     def kill(self, file: Path) -> None:
         """Kill the process whose number is in a file."""

@@ -10,13 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from asv.commands.publish import Publish
-from asv.config import Config
-from asv.results import Results, get_filename
-from asv.runner import BenchmarkResult
-from asv.util import UserError  # noqa: F401  (tests name it)
-
-from deepbench_ops.asv_adapter import plugin
+from deepbench_ops.asv_adapter import asv_api, plugin
 from deepbench_ops.asv_adapter.release_repository import ReleaseRepo
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.machine.machine_profile import Figure, Profile
@@ -222,7 +216,7 @@ def store(
     day: str,
     seconds: float,
     conditions: dict[str, str],
-) -> Results:
+) -> asv_api.Results:
     """Add a benchmark's times at a release to the file that they belong into."""
     environment = "-".join(
         [
@@ -230,7 +224,7 @@ def store(
             *(key + conditions[key] for key in conditions if conditions != CONDITIONS),
         ]
     )
-    results = Results(
+    results = asv_api.Results(
         {**machine_params(machine), "python": "3.11"},
         {"CUDA Version": STACKS[version]} if framework == "published" else {},
         commit(framework, version),
@@ -246,12 +240,14 @@ def store(
     return results
 
 
-def write_measurements(folder: Path, results: Results, seconds: float, version: str) -> None:
+def write_measurements(
+    folder: Path, results: asv_api.Results, seconds: float, version: str
+) -> None:
     """Write the records of two processes for the first problem, one per cent to either side.
 
     From version 2 on the kernel takes another path through another BLAS."""
     params = [text.strip("'") for text in (PROBLEMS[0], PRECISIONS[0])]
-    path = folder / get_filename("lab-1", results.commit_hash, results.env_name)
+    path = folder / asv_api.result_name("lab-1", results.commit_hash, results.env_name)
     blas, route = ("new BLAS", "brgemm") if version >= "2" else ("old BLAS", "jit")
     facts = {"framework": "numpy", "blas": blas, "request_threads": HOSTILE}
     raw = {"benchmark": BENCHMARK, "params": params, "yardstick": [], "notes": {"route": route}}
@@ -263,14 +259,14 @@ def write_measurements(folder: Path, results: Results, seconds: float, version: 
     measurement_files.file_of(path).write_bytes(compression.pack(text.encode()))
 
 
-def outcome(seconds: float, off: Sequence[float]) -> BenchmarkResult:
+def outcome(seconds: float, off: Sequence[float]) -> Any:
     """The result of a run of the benchmark, samples times `off`: the second problem takes twice as
     long."""
     nan = float("nan")
     values = [seconds, nan, 2 * seconds, nan]
     samples = [None if v != v else [v * each for each in off] for v in values]
     number = [None if v != v else 1 for v in values]
-    return BenchmarkResult(values, samples, number, 0, "", None)
+    return asv_api.run_outcome(values, samples, number)
 
 
 def publish(folder: Path) -> Path:
@@ -291,7 +287,7 @@ def status(folder: Path, every_branch: bool = False) -> int:
 
     every_branch: of all frameworks in the release table, not of numpy and torch alone.
     """
-    conf = Config.from_json(
+    conf = asv_api.configuration(
         {
             "project": "deepbench <ops>",
             "dvcs": "releases",
@@ -304,4 +300,4 @@ def status(folder: Path, every_branch: bool = False) -> int:
     )
     if every_branch:
         conf.branches = ReleaseRepo(conf.repo, "").measured_branches()
-    return int(Publish.run(conf) or 0)
+    return asv_api.publish(conf)

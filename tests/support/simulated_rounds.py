@@ -3,8 +3,8 @@
 import itertools
 from collections.abc import Iterable
 
-from deepbench_ops.measure import ensemble
-from deepbench_ops.measure.kernel_round import Round
+from deepbench_ops.measure import ensemble_sweeps
+from deepbench_ops.measure.ensemble_round import Round
 
 _numbers = itertools.count()
 
@@ -17,5 +17,5 @@ def of_ratios(before: str, after: str, ratios: Iterable[float]) -> Round:
         id=f"0-{next(_numbers)}",
         anchor=after,
         started_at=4e9,
-        conditions=ensemble.conditions(),
+        conditions=ensemble_sweeps.conditions(),
     )

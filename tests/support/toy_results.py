@@ -6,9 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import published_site
-from asv.results import Results, get_filename
-from asv.runner import BenchmarkResult
 
+from deepbench_ops.asv_adapter import asv_api
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.measure import yardstick
@@ -89,9 +88,9 @@ def benchmark() -> dict:
 
 
 def store(results, framework, version, day, device, level, random):
-    """Write what two processes measured of each problem, within one percent of each other."""
+    """Write the times of two processes for each problem, within one percent of each other."""
     conditions = {"DEEPBENCH_CACHE": "warm", "DEEPBENCH_DEVICE": device}
-    made = Results(
+    made = asv_api.Results(
         {**MACHINE, "python": "3"},
         {},
         published_site.commit(framework, version),
@@ -105,11 +104,11 @@ def store(results, framework, version, day, device, level, random):
     ]
     samples = [[float(f"{each:.6g}") for each in np.concatenate(both)] for both in rounds]
     values = [float(np.median(each)) for each in samples]
-    outcome = BenchmarkResult(values, samples, [1] * len(values), 0, "", None)
+    outcome = asv_api.run_outcome(values, samples, [1] * len(values))
     made.load_data(str(results))
     made.add_result(benchmark(), outcome, record_samples=True)
     made.save(str(results))
-    path = results / get_filename("here", made.commit_hash, made.env_name)
+    path = results / asv_api.result_name("here", made.commit_hash, made.env_name)
     facts = {"framework": f"{framework} {version}", "settings": ""}
     conditions_named = digest(facts)
     lines = [{"fingerprint": conditions_named, "facts": facts}]

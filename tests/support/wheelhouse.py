@@ -49,7 +49,7 @@ def repack_whole(folder: Path, name: str) -> Path:
 
 
 def stock(folder: Path) -> None:
-    """Add what every release's environment holds; the yardstick is a stand-in."""
+    """Add the packages of every release's environment; the yardstick is a stand-in."""
     folder.mkdir(parents=True, exist_ok=True)
     repack(folder, RUNNER.partition("==")[0])
     build(folder, *YARDSTICK.split("=="), "")

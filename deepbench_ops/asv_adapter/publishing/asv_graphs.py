@@ -24,7 +24,7 @@ from asv.graph import Graph, GraphSet
 from asv.plugins.regressions import _GraphDataFilter
 from asv.step_detect import detect_steps as detect
 
-from deepbench_ops.asv_adapter.patch import PUBLISH, Patch, instead
+from deepbench_ops.asv_adapter.patch_installation import PUBLISH, Patch, instead
 from deepbench_ops.asv_adapter.publishing import step_fit
 from deepbench_ops.storage import atomic_write, json_cache
 

@@ -1,7 +1,7 @@
 """Results that the pages leave out, while the files keep them.
 
-Published times that are slips (`analysis/published_slips.py`) would bend a line; results of commits
-that are no releases have no place in time.
+Published times that are wrong (`analysis/wrong_published_times.py`) would bend a line; results of
+commits that are no releases have no place in time.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ def left_out(iter_results: Reading) -> Reading:
             if timeline is not None and stored.commit_hash not in known:
                 continue  # the pages mention it: see `kernel_lines`
             path = Path(conf.results_dir, private_result_fields.path_of(stored))
-            slips = conf.own_pages.slips(path.parent).get(path.name, set())
-            yield private_result_fields.without(stored, slips) if slips else stored
+            wrong = conf.own_pages.wrong_times(path.parent).get(path.name, set())
+            yield private_result_fields.without(stored, wrong) if wrong else stored
 
     return wrapped

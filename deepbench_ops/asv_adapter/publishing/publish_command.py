@@ -1,9 +1,9 @@
 """`asv publish`, wrapped: pages that open anywhere, name releases, and hold our own pages.
 
-asv writes index.json after the last output publisher has run, so what reads that needs a step after
-the whole command, and our own pages are begun before it. asv has no hooks there; the command's
-`run` is wrapped instead. The pages themselves are made by `OwnPages`, handed over by the plugin.
-One command publishes at a time: asv removes the former pages before it writes new ones.
+asv writes index.json after the last output publisher has run, so a reader of that file needs a step
+after the whole command, and our own pages are begun before it. asv has no hooks there; the
+command's `run` is wrapped instead. The pages themselves are made by `OwnPages`, handed over by the
+plugin. One command publishes at a time: asv removes the former pages before it writes new ones.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from asv.repo import get_repo
 from asv.util import UserError
 
 from deepbench_ops.asv_adapter import damaged_results, result_cache, result_files
-from deepbench_ops.asv_adapter.patch import Patch, applied, instead
+from deepbench_ops.asv_adapter.patch_installation import Patch, applied, instead
 from deepbench_ops.asv_adapter.publishing import (
     asv_graphs,
     left_out_results,
@@ -31,6 +31,7 @@ from deepbench_ops.asv_adapter.publishing import (
 )
 from deepbench_ops.asv_adapter.release_repository import ReleaseRepo
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.garbage_collector_pause import no_collector
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import locks
 from deepbench_ops.storage.result_key import ResultKey
@@ -39,7 +40,7 @@ from deepbench_ops.storage.result_key import ResultKey
 class OwnPages(Protocol):
     """Our own pages of one publishing, made from the same results as asv's."""
 
-    def slips(self, machine: Path) -> Mapping[str, Collection[ResultKey]]:
+    def wrong_times(self, machine: Path) -> Mapping[str, Collection[ResultKey]]:
         """Return the published times in a machine's folder that no line should lead through, by
         the name of their file."""
 
@@ -69,7 +70,7 @@ _makers: list[Maker] = []
 
 
 def use(maker: Maker) -> None:
-    """Let these pages be part of what `asv publish` writes."""
+    """Let `asv publish` write these pages too."""
     _makers[:] = [maker]
 
 
@@ -94,13 +95,14 @@ def _with_own_pages(publish: Callable[..., Any]) -> Callable[..., Any]:
 
     def wrapped(cls: type[Publish], conf: Any, *args: Any, **kwargs: Any) -> Any:
         conf.own_pages = pages = _makers[0](conf, _releases(conf))
-        gc.freeze()  # what is loaded by now stays, and need not be looked through again and again
+        gc.freeze()  # objects loaded by now stay: the collector need not look through them again
         scratch, results = Path(conf.env_dir).parent, Path(conf.results_dir)
         asv_graphs.fit_cache.path = scratch / "fitted.json"
         try:
             with (
                 locks.in_turn(scratch / "publishing", doing="asv publish"),
                 pages.being_made(),  # another process makes them while this one reads results
+                no_collector(),  # nearly every object made here lives until the end
                 result_cache.read_once(results),
                 applied(WHILE_PUBLISHING),
             ):
@@ -143,7 +145,7 @@ PATCHES = (
         Publish,
         "iter_results",
         left_out_results.left_out,
-        "asv draws lines through published times that are slips, and stops at results of commits "
+        "asv draws lines through published times that are wrong, and stops at results of commits "
         "that are no releases",
     ),
     Patch(

@@ -14,7 +14,7 @@ from typing import Any
 from asv import step_detect
 from asv.step_detect import get_mu_dist, golden_search, merge_pieces, solve_potts
 
-from deepbench_ops.asv_adapter.patch import PUBLISH, Patch, instead
+from deepbench_ops.asv_adapter.patch_installation import PUBLISH, Patch, instead
 
 LONGEST = 20
 """The longest segment that asv's solver looks at, before it merges some."""

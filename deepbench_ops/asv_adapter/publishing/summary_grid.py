@@ -14,7 +14,7 @@ from typing import Any
 from asv.graph import make_summary_graph
 from asv.plugins.summarygrid import SummaryGrid
 
-from deepbench_ops.asv_adapter.patch import PUBLISH, Patch
+from deepbench_ops.asv_adapter.patch_installation import PUBLISH, Patch
 
 
 def of_one_framework(original: Callable[..., None]) -> Callable[..., None]:

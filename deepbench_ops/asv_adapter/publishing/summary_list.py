@@ -9,7 +9,7 @@ from asv import util
 from asv.graph import Graph
 from asv.plugins.summarylist import SummaryList, benchmark_param_iter
 
-from deepbench_ops.asv_adapter.patch import PUBLISH, Patch, instead
+from deepbench_ops.asv_adapter.patch_installation import PUBLISH, Patch, instead
 
 
 def publish(

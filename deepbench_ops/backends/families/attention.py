@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from deepbench_ops.backends.families.attention_reference import (
+    HeadSums,
     KeyGradientReference,
     OutputReference,
     QueryGradientReference,
 )
 from deepbench_ops.backends.kernel import Reference
-from deepbench_ops.problems.attention import Attention
+from deepbench_ops.problems.attention import Attention, is_backward
 from deepbench_ops.random_operands import floats
 
 SMALL_TWIN_LIMITS = {"b": 2, "d": 64, "dv": 48}
@@ -35,7 +36,7 @@ HALF_WIDTH = 3**0.5
 """q, k and v are uniform in [-HALF_WIDTH, HALF_WIDTH): scores q·k / sqrt(d) have unit variance."""
 
 QUERY_GRADIENT, KEY_GRADIENT, VALUE_GRADIENT = "", "gradient of the keys", "gradient of the values"
-"""Names of the outputs of `backward`."""
+"""Names of the outputs of a backward pass."""
 
 
 @dataclass(frozen=True)
@@ -127,21 +128,22 @@ def reference(
     problem: Attention, drawn: AttentionInputs, precision: str, operation: str
 ) -> dict[str, Reference]:
     """Return the reference of the output o, or those of the three gradients."""
-    if operation != "backward":
+    if not is_backward(operation):
         return {"": OutputReference(drawn, precision)}
+    sums = HeadSums(drawn, precision)
     return {
         QUERY_GRADIENT: QueryGradientReference(drawn, precision),
-        KEY_GRADIENT: KeyGradientReference(drawn, precision, of_values=False),
-        VALUE_GRADIENT: KeyGradientReference(drawn, precision, of_values=True),
+        KEY_GRADIENT: KeyGradientReference(drawn, precision, of_values=False, sums=sums),
+        VALUE_GRADIENT: KeyGradientReference(drawn, precision, of_values=True, sums=sums),
     }
 
 
 def memory_needed(problem: Attention, operation: str, execution: str) -> float:
     """Return the bytes of operands and outputs, and of all scores where they may be stored.
 
-    A backward pass stores float32 scores, and so does math_forward, which is a product, a softmax
-    and a product.
+    A backward pass stores float32 scores, and so does the implementation math, which is a product,
+    a softmax and a product.
     """
     scores = 4.0 * problem.b * problem.hq * problem.sq * problem.skv
-    stored = operation in ("backward", "math_forward")
+    stored = is_backward(operation) or operation.startswith("math")
     return 2 * problem.bytes_of("float32", operation) + (3 * scores if stored else 0)

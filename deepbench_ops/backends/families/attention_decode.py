@@ -35,5 +35,5 @@ def probe(problem: AttentionDecode, times: int = 1) -> AttentionDecode:
 def reference(
     problem: AttentionDecode, drawn: AttentionInputs, precision: str, operation: str
 ) -> OutputReference:
-    """Return the reference of the output of ``forward``, the only operation."""
+    """Return the reference of the output, by any implementation."""
     return OutputReference(drawn, precision)

@@ -1,7 +1,8 @@
 """Reference of attention in float64: outputs and gradients with the errors allowed at each entry.
 
-`Rows` and `BackwardRows` compute values and allowed errors of some queries of one head. The classes
-below them use these for any entries of an output.
+`Rows` and `BackwardRows` compute values and allowed errors of some queries of one head, with all or
+some of its keys. The classes below them use these for any entries of an output. `RowSums` holds the
+sums over all keys of a row, which its gradients need.
 
 Errors of single scores have many sources (sums, roundings, the library's exponential) and random
 signs. The error of a sum over keys is therefore the root of the sum of their squares. Each source
@@ -10,8 +11,8 @@ largest error among a million entries. docs/reference/method_modern.md has the d
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -38,7 +39,9 @@ Expectation = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Rows:
-    """Some queries of one head with all keys and values of the head, in float64.
+    """Some queries of one head with n of its keys and their values, in float64.
+
+    Probabilities, outputs and errors are those of all keys only where the rows have all of them.
 
     q: r x d; k: n x d; v: n x dv; seen: r x n booleans, True where a query sees a key; scale:
     factor of q·kᵀ; precision: that of the kernel.
@@ -67,14 +70,27 @@ class Rows:
         return np.where(self.seen, self.scale * (self.q @ self.k.T), -np.inf)
 
     @cached_property
+    def largest(self) -> np.ndarray:
+        """Largest score of each row, r x 1."""
+        return np.asarray(self.scores.max(1, keepdims=True))
+
+    @cached_property
+    def powers(self) -> np.ndarray:
+        """Powers exp(score - largest score), r x n."""
+        return np.exp(self.scores - self.largest)
+
+    @cached_property
     def p(self) -> np.ndarray:
         """Probabilities, r x n."""
-        powers = np.exp(self.scores - self.scores.max(1, keepdims=True))
-        return np.asarray(powers / powers.sum(1, keepdims=True))
+        return np.asarray(self.powers / self.powers.sum(1, keepdims=True))
 
     @cached_property
     def relative(self) -> np.ndarray:
-        """Relative error of each power exp(score - largest score), r x n.
+        """Relative error of each power, r x n."""
+        return self.relative_to(self.largest)
+
+    def relative_to(self, largest: np.ndarray) -> np.ndarray:
+        """Return the relative error of each power exp(score - largest), r x n; largest: r x 1.
 
         It adds up the errors of the sum of d products, of q and k, which may be scaled by the root
         of the scale and rounded before they are multiplied, of the stored score, and of the
@@ -82,9 +98,14 @@ class Rows:
         """
         wander = self.scale * np.sqrt(self.q**2 @ (self.k**2).T)
         size = np.where(self.seen, np.abs(self.scores), 0.0)
-        below = np.where(self.seen, self.scores.max(1, keepdims=True) - self.scores, 0.0)
+        below = np.where(self.seen, largest - self.scores, 0.0)
         own = (self.summed(self.q.shape[1]) + 2 * self.u) * wander + self.u * size
         return np.asarray(own + 2.0**-23 * (size + below) + LIBRARY_ERROR)
+
+    @cached_property
+    def squared_errors(self) -> np.ndarray:
+        """Squares of the errors of the powers, relative to the sum of their row, r x n."""
+        return np.asarray((self.p * self.relative) ** 2)
 
     @cached_property
     def o(self) -> np.ndarray:
@@ -99,7 +120,7 @@ class Rows:
         p (v - o) times its relative error. Probabilities may be rounded before the product with v.
         The sums, the quotient and the output are rounded as well.
         """
-        errors, squares = (self.p * self.relative) ** 2, self.p**2
+        errors, squares = self.squared_errors, self.p**2
         value_squares = self.v**2
         spread = errors @ value_squares - 2 * self.o * (errors @ self.v)
         spread += self.o**2 * errors.sum(1, keepdims=True)
@@ -119,20 +140,58 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class BackwardRows:
-    """Rows with the gradient of their outputs, `gradient`: r x dv.
+class RowSums:
+    """Sums over all keys of a row, which the gradients of its scores share: r x 1 each.
 
-    keys: numbers of the m keys for which gradients are computed; all n keys by default.
+    largest: the largest score. total: the sum of the powers. error: relative error of that sum. d:
+    the sum D of do·o; d_error: its allowed error, with that of an output o rounded when it was
+    stored.
     """
+
+    largest: np.ndarray
+    total: np.ndarray
+    error: np.ndarray
+    d: np.ndarray
+    d_error: np.ndarray
+
+    @classmethod
+    def of(cls, rows: Rows, gradient: np.ndarray) -> "RowSums":
+        """Return the sums of rows that have all keys, with the gradient of their outputs."""
+        error = SPREAD * np.sqrt(rows.squared_errors.sum(1, keepdims=True))
+        error += rows.summed(rows.p.shape[1]) + LIBRARY_ERROR
+        carried = np.sqrt(((gradient * rows.o_error) ** 2).sum(1, keepdims=True))
+        wander = np.sqrt(((gradient * rows.o) ** 2).sum(1, keepdims=True))
+        return cls(
+            rows.largest,
+            rows.powers.sum(1, keepdims=True),
+            error,
+            (gradient * rows.o).sum(1, keepdims=True),
+            SPREAD * carried + rows.summed(rows.v.shape[1]) * wander,
+        )
+
+    def __getitem__(self, queries: np.ndarray) -> "RowSums":
+        return RowSums(*(getattr(self, each.name)[queries] for each in fields(self)))
+
+    @classmethod
+    def joined(cls, parts: Sequence["RowSums"]) -> "RowSums":
+        """Return the rows of all parts, one part after the other."""
+        return cls(
+            *(np.concatenate([getattr(one, each.name) for one in parts]) for each in fields(cls))
+        )
+
+
+@dataclass(frozen=True)
+class BackwardRows:
+    """Rows of m keys with the gradient of their outputs, r x dv, and their sums over all keys."""
 
     rows: Rows
     gradient: np.ndarray
-    keys: Any = field(default_factory=lambda: slice(None))
+    sums: RowSums
 
     @cached_property
     def p(self) -> np.ndarray:
         """Probabilities, r x m."""
-        return self.rows.p[:, self.keys]
+        return np.asarray(np.exp(self.rows.scores - self.sums.largest) / self.sums.total)
 
     @cached_property
     def p_error(self) -> np.ndarray:
@@ -140,46 +199,35 @@ class BackwardRows:
 
         A kernel may store the probabilities, or compute them again from the logarithm of the sum.
         """
-        rows = self.rows
-        of_row = SPREAD * np.sqrt(((rows.p * rows.relative) ** 2).sum(1, keepdims=True))
-        of_row += rows.summed(rows.p.shape[1]) + LIBRARY_ERROR
-        own = rows.relative[:, self.keys]
-        return np.asarray(self.p * (own + of_row + rows.u_multiplied))
+        own = self.rows.relative_to(self.sums.largest)
+        return np.asarray(self.p * (own + self.sums.error + self.rows.u_multiplied))
+
+    @cached_property
+    def dp(self) -> np.ndarray:
+        """Gradients of the probabilities, r x m."""
+        return self.gradient @ self.rows.v.T
 
     @cached_property
     def ds(self) -> np.ndarray:
-        """Gradients of the scores, p (dp - D) with D the sum of do·o: r x m."""
-        dp = self.gradient @ self.rows.v[self.keys].T
-        return np.asarray(self.p * (dp - (self.gradient * self.rows.o).sum(1, keepdims=True)))
+        """Gradients of the scores, p (dp - D): r x m."""
+        return np.asarray(self.p * (self.dp - self.sums.d))
 
     @cached_property
     def ds_error(self) -> np.ndarray:
         """Allowed error of the gradients of the scores, without that of D: r x m."""
-        rows, p, values = self.rows, self.p, self.rows.v[self.keys]
-        dp = self.gradient @ values.T
-        wander = np.sqrt(self.gradient**2 @ (values**2).T)
-        dp_error = rows.summed(values.shape[1]) * wander + rows.u * np.abs(dp)
+        rows, p = self.rows, self.p
+        wander = np.sqrt(self.gradient**2 @ (rows.v**2).T)
+        dp_error = rows.summed(rows.v.shape[1]) * wander + rows.u * np.abs(self.dp)
         with np.errstate(divide="ignore", invalid="ignore"):
             of_p = np.where(p > 0, self.p_error / p, 0.0) * np.abs(self.ds)
         return np.asarray(of_p + p * dp_error + rows.u_multiplied * np.abs(self.ds))
 
-    @cached_property
-    def d_error(self) -> np.ndarray:
-        """Allowed error of D, which all keys of a row share: r x 1.
-
-        The output o in D may have been rounded when it was stored.
-        """
-        rows = self.rows
-        carried = np.sqrt(((self.gradient * rows.o_error) ** 2).sum(1, keepdims=True))
-        wander = np.sqrt(((self.gradient * rows.o) ** 2).sum(1, keepdims=True))
-        return np.asarray(SPREAD * carried + rows.summed(rows.v.shape[1]) * wander)
-
     def dq(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the gradients of the queries and the error allowed, r x d each, from all keys."""
+        """Return the gradients of the queries and the error allowed, r x d each; for all keys."""
         rows = self.rows
         value, squares = rows.scale * (self.ds @ rows.k), rows.k**2
         carried = SPREAD * np.sqrt(self.ds_error**2 @ squares)
-        carried += self.d_error * np.abs(rows.p @ rows.k)
+        carried += self.sums.d_error * np.abs(self.p @ rows.k)
         sums = rows.summed(rows.k.shape[0]) * np.sqrt(self.ds**2 @ squares)
         stored = 2 * rows.u * np.abs(value)
         return value, rows.scale * (carried + sums) + stored + SMALLEST_NUMBER[rows.precision]
@@ -198,23 +246,28 @@ class HeadOperands:
         return self.drawn.problem
 
     def rows(
-        self, batch: int, head: int, queries: np.ndarray, numbers: slice = slice(None)
+        self,
+        batch: int,
+        head: int,
+        queries: np.ndarray,
+        numbers: slice = slice(None),
+        keys: Any = slice(None),
     ) -> Rows:
-        """Return some queries of a query head, with all keys and values that it uses.
+        """Return some queries of a query head, with the keys and values that it uses.
 
-        numbers: slice of the dv numbers of each value.
+        numbers: slice of the dv numbers of each value. keys: those that are wanted, by number.
         """
         problem = self.problem
         kv = head // (problem.hq // problem.hkv)
         first = problem.skv - problem.sq
-        keys = np.arange(problem.skv)
-        seen = np.broadcast_to(True, (len(queries), problem.skv))
+        wanted = np.arange(problem.skv)[keys]
+        seen = np.broadcast_to(True, (len(queries), len(wanted)))
         if problem.causal:
-            seen = keys[None, :] <= queries[:, None] + first
+            seen = wanted[None, :] <= queries[:, None] + first
         return Rows(
             widened(self.drawn.q[batch, head, queries]),
-            widened(self.drawn.k[batch, kv]),
-            widened(self.drawn.v[batch, kv][:, numbers]),
+            widened(self.drawn.k[batch, kv][keys]),
+            widened(self.drawn.v[batch, kv][keys, numbers]),
             seen,
             problem.d**-0.5,
             self.precision,
@@ -294,24 +347,53 @@ class QueryGradientReference(QueryReference):
     def at_queries(self, batch: int, head: int, queries: np.ndarray) -> Expectation:
         """Return the gradient of some queries of a head and its allowed error."""
         gradient = widened(self.drawn.gradient[batch, head, queries])
-        return BackwardRows(self.rows(batch, head, queries), gradient).dq()
+        rows = self.rows(batch, head, queries)
+        return BackwardRows(rows, gradient, RowSums.of(rows, gradient)).dq()
+
+
+@dataclass(frozen=True)
+class HeadSums(HeadOperands):
+    """Sums of the rows of whole heads, each computed at its first use and kept."""
+
+    found: dict[tuple[int, int], RowSums] = field(default_factory=dict)
+
+    def of(self, batch: int, head: int) -> RowSums:
+        """Return the sums of all queries of a query head."""
+        if (batch, head) not in self.found:
+            parts = [
+                RowSums.of(
+                    self.rows(batch, head, queries),
+                    widened(self.drawn.gradient[batch, head, queries]),
+                )
+                for queries in self.pieces()
+            ]
+            self.found[batch, head] = RowSums.joined(parts)
+        return self.found[batch, head]
 
 
 @dataclass(frozen=True)
 class KeyGradientReference(HeadOperands):
     """Reference of the gradient of k or v, with the axes (batch, head of keys, key, number).
 
-    The gradient of a key is a sum over all queries of all query heads that use the key. These
-    queries are computed once for each head of keys. of_values: True for the gradient of v.
+    The gradient of a key is a sum over all queries of all query heads that use the key. Only the
+    keys asked for are computed, from the sums of these queries over all keys, which the gradients
+    of k and v share. of_values: True for the gradient of v.
     """
 
     of_values: bool
+    sums: HeadSums
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
         """Shape of the output."""
         size = self.problem.dv if self.of_values else self.problem.d
         return (self.problem.b, self.problem.hkv, self.problem.skv, size)
+
+    @property
+    def entry_terms(self) -> int:
+        """Products that one entry takes: the scores of all queries that use its head of keys."""
+        problem = self.problem
+        return int(problem.hq // problem.hkv * problem.sq * problem.skv * problem.d)
 
     def everywhere(self) -> Expectation:
         """Return (expected, allowed); for small problems."""
@@ -340,7 +422,8 @@ class KeyGradientReference(HeadOperands):
             whole = np.zeros_like(sums.value)
             for queries in self.pieces():
                 gradient = widened(self.drawn.gradient[batch, head, queries])
-                back = BackwardRows(self.rows(batch, head, queries), gradient, keys)
+                rows = self.rows(batch, head, queries, keys=keys)
+                back = BackwardRows(rows, gradient, self.sums.of(batch, head)[queries])
                 sums.add(whole, back, self.of_values)
             sums.stored += np.abs(whole)
             sums.value += whole
@@ -373,7 +456,7 @@ class KeyGradientSums:
         if of_values:
             left, error, right, scale = back.p, back.p_error, back.gradient, 1.0
         else:
-            error = np.sqrt(back.ds_error**2 + (back.p * back.d_error) ** 2)
+            error = np.sqrt(back.ds_error**2 + (back.p * back.sums.d_error) ** 2)
             left, right, scale = back.ds, rows.q, rows.scale
         squares = right**2
         whole += scale * (left.T @ right)

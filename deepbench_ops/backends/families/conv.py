@@ -156,7 +156,8 @@ class ConvReference(ABC):
 
     @abstractmethod
     def operands(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the two tensors that the pass reads."""
+        """Return the two tensors that the pass reads: images (N, C, H, W), filters (K, C, R, S) or
+        the gradient of the output (N, K, P, Q)."""
 
     @abstractmethod
     def _whole(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:

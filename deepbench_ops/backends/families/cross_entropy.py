@@ -8,6 +8,7 @@ import numpy as np
 from deepbench_ops.backends.families.operands import (
     COMPUTE_PRECISION,
     GRADIENT,
+    MOST_ENTRIES,
     Makers,
     Operands,
     RowReference,
@@ -64,13 +65,17 @@ def reference(
 
 
 def mean_loss(
-    tokens: int, vocabulary: int, losses_of: Callable[[np.ndarray], Bounded]
+    tokens: int,
+    vocabulary: int,
+    losses_of: Callable[[np.ndarray], Bounded],
+    most: int = MOST_ENTRIES,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (expected, allowed) of the mean over all tokens, of shape (1,).
 
-    losses_of: function from token numbers to the losses of these tokens, as a column.
+    losses_of: function from token numbers to the losses of these tokens, as a column. most: logits
+    of the tokens of one call.
     """
-    mean = joined([losses_of(rows) for rows in row_chunks(tokens, vocabulary)]).mean(axis=0)
+    mean = joined([losses_of(rows) for rows in row_chunks(tokens, vocabulary, most)]).mean(axis=0)
     return mean.value[0], mean.error[0]
 
 

@@ -12,7 +12,7 @@ from deepbench_ops.backends.families.operands import (
     integers,
 )
 from deepbench_ops.backends.families.propagated_errors import Bounded
-from deepbench_ops.backends.families.table_rows import ScatteredSums
+from deepbench_ops.backends.families.table_lookup_reference import ScatteredSums
 from deepbench_ops.backends.kernel import Index, Reference
 from deepbench_ops.problems.embedding import Embedding
 from deepbench_ops.random_operands import floats

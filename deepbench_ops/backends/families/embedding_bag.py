@@ -14,7 +14,7 @@ from deepbench_ops.backends.families.operands import (
     integers,
 )
 from deepbench_ops.backends.families.propagated_errors import Bounded
-from deepbench_ops.backends.families.table_rows import ScatteredSums, gathered_sums
+from deepbench_ops.backends.families.table_lookup_reference import ScatteredSums, gathered_sums
 from deepbench_ops.backends.kernel import Index, Reference
 from deepbench_ops.problems.embedding_bag import EmbeddingBag
 from deepbench_ops.random_operands import floats

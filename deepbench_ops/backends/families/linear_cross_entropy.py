@@ -30,7 +30,7 @@ from deepbench_ops.backends.families.operands import (
 )
 from deepbench_ops.backends.families.propagated_errors import Bounded, exact, joined, summed
 from deepbench_ops.backends.families.softmax import probabilities
-from deepbench_ops.backends.kernel import Reference
+from deepbench_ops.backends.kernel import Reference, widened
 from deepbench_ops.problems.linear_cross_entropy import LinearCrossEntropy
 from deepbench_ops.problems.selections import FUSED
 from deepbench_ops.random_operands import floats
@@ -40,6 +40,9 @@ PROBE = {"tokens": 64, "hidden": 256, "vocabulary": 1024}
 
 GRADIENTS = {"": "x", "weight_gradient": "weight"}
 """Outputs of a backward pass, each with the operand whose gradient it is."""
+
+MOST_LOGITS = 2**24
+"""Logits that are computed at a time: each time the whole weight is read and widened."""
 
 SPREAD = 3.0
 """Standard deviation of the logits."""
@@ -89,7 +92,8 @@ class _Truth:
         def losses_of(rows: np.ndarray) -> Bounded:
             return losses(self._logits(rows), self.drawn["targets"][rows])
 
-        mean, error = mean_loss(self.problem.tokens, self.problem.vocabulary, losses_of)
+        sizes = self.problem.tokens, self.problem.vocabulary
+        mean, error = mean_loss(*sizes, losses_of, MOST_LOGITS)
         found = Bounded(mean, error, COMPUTE_PRECISION).rounded_to(stored).rounded_to(stored)
         return found.value, found.error
 
@@ -113,10 +117,16 @@ class _Truth:
         factor = exact(np.array(LOSS_GRADIENT / self.problem.tokens), COMPUTE_PRECISION)
         return ((share - exact(targets, COMPUTE_PRECISION)) * factor).rounded_to(self.precision)
 
-    def _logits(self, rows: np.ndarray, classes: np.ndarray | slice = slice(None)) -> Bounded:
-        """Return logits of some tokens and classes, rounded as they are stored."""
-        weight = self._weight if isinstance(classes, slice) else self._weight[classes]
-        found = exact(self.drawn["x"][rows], self.precision).product(weight.T, np.zeros(1))
+    def _logits(self, rows: np.ndarray, classes: np.ndarray | None = None) -> Bounded:
+        """Return logits of some tokens and classes, all by default, rounded as they are stored.
+
+        The weight is widened piece by piece: a copy of all of it takes longer than the product.
+        """
+        x = exact(self.drawn["x"][rows], self.precision)
+        every = row_chunks(self.problem.vocabulary, self.problem.hidden)
+        pieces = every if classes is None else [classes]
+        weights = (widened(self.drawn["weight"][piece]) for piece in pieces)
+        found = joined([x.product(weight.T, np.zeros(1)) for weight in weights], axis=1)
         return found.rounded_to(COMPUTE_PRECISION)
 
     @cached_property
@@ -126,5 +136,5 @@ class _Truth:
     @cached_property
     def _sums(self) -> Bounded:
         """Return log(sum(exp(x))) of each token, as a column."""
-        pieces = row_chunks(self.problem.tokens, self.problem.vocabulary)
+        pieces = row_chunks(self.problem.tokens, self.problem.vocabulary, MOST_LOGITS)
         return joined([log_of_sum(self._logits(rows)) for rows in pieces])

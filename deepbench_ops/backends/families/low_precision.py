@@ -66,7 +66,8 @@ def fp4_codes(values: np.ndarray) -> np.ndarray:
 
 
 def codes_of(values: np.ndarray, kind: str) -> np.ndarray:
-    """Return the codes of values already divided by their scale: int8, or uint8 for fp8 and fp4."""
+    """Return the codes, of the same shape, of values already divided by their scale: int8, or uint8
+    for fp8 and fp4."""
     if kind == "fp8":
         return fp8_codes(values)
     if kind == "fp4":
@@ -75,7 +76,7 @@ def codes_of(values: np.ndarray, kind: str) -> np.ndarray:
 
 
 def numbers_of(codes: np.ndarray, kind: str) -> np.ndarray:
-    """Return the float32 numbers that codes stand for, not multiplied by a scale."""
+    """Return the float32 numbers that codes stand for, of their shape and without a scale."""
     return VALUES[kind][codes] if kind in VALUES else codes.astype(np.float32)
 
 

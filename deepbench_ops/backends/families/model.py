@@ -11,12 +11,12 @@ from functools import cached_property
 import numpy as np
 
 from deepbench_ops.backends.kernel import Index
-from deepbench_ops.conditions import EXECUTION
-from deepbench_ops.models import twin_steps
+from deepbench_ops.models import recorded_training_steps
 from deepbench_ops.problems.model import Model, NetworkSize
 from deepbench_ops.problems.problem import compared, computed
+from deepbench_ops.run_conditions import EXECUTION
 
-SMALL = {"whole": False, "batch": twin_steps.BATCH, "threads": 1}
+SMALL = {"whole": False, "batch": recorded_training_steps.BATCH, "threads": 1}
 
 GRADIENTS, ENTRIES = 6, 64
 """Number of parameters whose gradients are compared in a training step's twin, and number of

@@ -25,6 +25,9 @@ GRADIENT = "gradient"
 the order of the outputs."""
 
 
+MOST_ENTRIES = 2**22
+"""Entries of a reference that are computed at a time."""
+
 Makers = dict[str, Callable[[], np.ndarray]]
 """Functions that draw the operands, by name."""
 
@@ -188,7 +191,7 @@ def stored(values: Bounded, precision: str | None) -> Bounded:
     return values if precision is None else values.rounded_to(precision)
 
 
-def row_chunks(rows: int, row_size: int, most: int = 2**22) -> list[np.ndarray]:
+def row_chunks(rows: int, row_size: int, most: int = MOST_ENTRIES) -> list[np.ndarray]:
     """Return the numbers of all rows, in arrays of rows with about `most` entries each."""
     count = max(1, -(-rows * row_size // most))
     return np.array_split(np.arange(rows), min(count, rows))

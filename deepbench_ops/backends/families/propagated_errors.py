@@ -134,7 +134,8 @@ class Bounded:
         error and is not part of the value.
         """
         value, squares = self.value @ weights, weights**2
-        carried = self.multiplied**2 @ squares
+        errors = self.multiplied
+        carried = errors**2 @ squares if errors.any() else np.zeros(1)
         return self._summed(value, self.value**2 @ squares, carried, len(weights), added)
 
     def dot(self, weights: np.ndarray, added: np.ndarray) -> "Bounded":
@@ -189,10 +190,10 @@ def stacked(parts: list[Bounded]) -> Bounded:
     return Bounded(values, np.stack([part.error for part in parts]), parts[0].precision)
 
 
-def joined(parts: Sequence[Bounded]) -> Bounded:
-    """Return the parts concatenated along their first axis."""
+def joined(parts: Sequence[Bounded], axis: int = 0) -> Bounded:
+    """Return the parts concatenated along an axis."""
     values, errors = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("value", "error")
+        np.concatenate([getattr(part, name) for part in parts], axis) for name in ("value", "error")
     )
     return Bounded(values, errors, parts[0].precision)
 

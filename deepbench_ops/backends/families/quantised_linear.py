@@ -34,6 +34,10 @@ MEAN_SQUARE = (1 - LEAST_WIDTH**3) / (3 * (1 - LEAST_WIDTH))
 SAMPLED_ROWS = 16
 """Rows of both operands whose product shows the error of quantising, for the notes."""
 
+LIBRARY_STEPS = 127.5
+"""Largest number of a row in steps of torchao, which rounds the step to bfloat16 and uses all codes
+from -128 to 127."""
+
 NEAR_TIE = 127 * 2.0**-21
 """Distance from a tie, in steps, within which a float32 quotient may be rounded up or down."""
 
@@ -251,7 +255,11 @@ class LinearReference:
             return x, np.zeros_like(x)
         if self.operation == "fused_forward":
             return stepped(x, *self._step_and_zero_point)
-        return stepped(x, np.abs(x).max(axis=1, keepdims=True) / 127, 0, (-127, 127))
+        largest = np.abs(x).max(axis=1, keepdims=True)
+        if self.operation == "library_forward":
+            step = round_to((largest / LIBRARY_STEPS).astype(np.float32), "bfloat16")
+            return stepped(x, step.astype(np.float64), 0, (-128, 127))
+        return stepped(x, largest / 127, 0, (-127, 127))
 
     @cached_property
     def _step_and_zero_point(self) -> tuple[float, float]:
@@ -265,6 +273,8 @@ class LinearReference:
         if exact:
             size = np.abs(expected)
             scaled = 8 * UNIT_ROUNDOFF["float32"] * (size + wander)
+            if self.operation == "library_forward":  # rounds before the scales of W too
+                scaled += UNIT_ROUNDOFF[self.precision] * size
             return expected, tied + scaled + allowed(self.precision, 0, 0 * size, size)
         terms = self.inputs.w.codes.shape[1]
         widening = CONFIDENCE_FACTOR * UNIT_ROUNDOFF[self.precision] * wander

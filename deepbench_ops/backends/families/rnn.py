@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from deepbench_ops.backends.families.rnn_fused import FusedBackward, FusedForward
+from deepbench_ops.backends.families.rnn_fused_reference import FusedBackward, FusedForward
 from deepbench_ops.backends.families.rnn_inputs import RnnInputs
-from deepbench_ops.backends.families.rnn_stepwise import (
+from deepbench_ops.backends.families.rnn_published_reference import (
     ProductGradients,
     StepwiseBackward,
     StepwiseForward,

@@ -10,7 +10,7 @@ from deepbench_ops.backends.families.attention import KEY_GRADIENT, VALUE_GRADIE
 from deepbench_ops.backends.functional import Function
 from deepbench_ops.backends.jax_backend.device import JaxDevice
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.problems.attention import FORCED
+from deepbench_ops.problems.attention import FORCED, is_backward
 
 IMPLEMENTATIONS = {"math": "xla", "cuDNN": "cudnn"}
 """jax's names of the implementations that a caller can choose, by the names in `FORCED`."""
@@ -22,7 +22,13 @@ LAYOUT = "(batch, token, head, number)"
 def function(
     backend: JaxDevice, problem: Any, drawn: AttentionInputs, precision: str, operation: str
 ) -> Function:
-    """Return attention or its gradients, by the implementation that the operation names, if any."""
+    """Return attention or its gradients, by the implementation that the operation names, if any.
+
+    Raises Unsupported in releases before 0.4.31, for heads of two sizes, and for an implementation
+    that is missing here.
+    """
+    if not hasattr(jax.nn, "dot_product_attention"):
+        raise Unsupported(f"jax {jax.__version__} has no jax.nn.dot_product_attention")
     if problem.d != problem.dv:
         raise Unsupported("jax.nn.dot_product_attention has heads of one size for keys and values")
     forced = FORCED.get(operation)
@@ -41,7 +47,7 @@ def function(
         "implementation": forced or ("math" if backend.device == "cpu" else "jax's choice"),
         "layout": LAYOUT,
     }
-    if operation != "backward":
+    if not is_backward(operation):
         return Function(
             compile=backend.compiled(call, operands),
             read=lambda output: _heads_first(np.asarray(output)),
@@ -69,7 +75,7 @@ def _attention(backend: JaxDevice, problem: Any, precision: str, implementation:
         more["is_causal"] = True
     elif problem.causal:
         more["mask"] = attention.mask(problem.sq, problem.skv)[None, None]
-    exactness = "tensorfloat32" if precision == "tf32" else "highest"
+    exactness = "tensorfloat32" if precision == "tf32" else "float32"  # in every release
 
     def call(q: Any, k: Any, v: Any) -> Any:
         with jax.default_matmul_precision(exactness):

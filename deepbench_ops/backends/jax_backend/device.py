@@ -16,9 +16,9 @@ from deepbench_ops.backends.free_memory import available
 from deepbench_ops.backends.functional import Call
 from deepbench_ops.backends.jax_backend import xla_names
 from deepbench_ops.backends.kernel import Kernel
-from deepbench_ops.conditions import DEVICE
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.problem import Problem
+from deepbench_ops.run_conditions import DEVICE
 
 DTYPES = {
     "float32": jnp.float32,

@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from deepbench_ops.backends.listing_rule import Rule
+from deepbench_ops.backends.release_listing_rule import Rule
 
 RULE = Rule(
     "0.4.1",

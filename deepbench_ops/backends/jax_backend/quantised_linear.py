@@ -27,8 +27,11 @@ def function(
     precision: str,
     operation: str,
 ) -> Function:
-    """Return the layer of an operation, with its operands bound."""
-    if operation == "fused_forward":
+    """Return the layer of an operation, with its operands bound.
+
+    Raises Unsupported for an operation or a precision that jax lacks.
+    """
+    if operation in ("fused_forward", "library_forward"):
         raise Unsupported("jax has no layer that quantises its activations")
     if operation == "dequantised_forward":
         return _dequantised(backend, drawn, precision)

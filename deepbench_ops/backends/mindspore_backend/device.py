@@ -1,14 +1,17 @@
 """MindSpore on the CPU: tensors, calls that wait for their output, threads and versions."""
 
+import ctypes
 import os
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any, ClassVar
 
 import mindspore as ms
 import numpy as np
 
-from deepbench_ops.backends.functional import NO_TF32, Call, CpuBackend
+from deepbench_ops.backends import onednn_log
+from deepbench_ops.backends.functional import NO_TF32, Call, CpuBackend, with_implementation
 
 DTYPES = {
     "float32": ms.float32,
@@ -29,7 +32,13 @@ class MindSporeDevice(CpuBackend):
         "tf32": NO_TF32,
         "bfloat16": "mindspore has no product of bfloat16 on the cpu",
     }
-    nchw_alone = "mindspore has convolutions in NCHW only on the cpu"
+    lacking_families: ClassVar = dict.fromkeys(
+        ("attention", "attention_decode"),
+        "mindspore's attention operator (ops.flash_attention_score) is for Ascend processors alone",
+    )
+    lacking_layouts: ClassVar = {
+        "channels_last": "mindspore has convolutions in NCHW only on the cpu"
+    }
 
     @cached_property
     def _ready(self) -> bool:
@@ -63,7 +72,7 @@ class MindSporeDevice(CpuBackend):
 
     def called(self, function: Callable[..., Any], operands: tuple[Any, ...]) -> Callable[[], Call]:
         """Return a function that returns a call of `function` on `operands`; see
-        `functional.Function.compile`. The call waits for its output."""
+        `functional.Function.compile`. The call waits for its output, and names oneDNN's calls."""
         synchronise = ms.runtime.synchronize
 
         def call() -> Any:
@@ -71,7 +80,7 @@ class MindSporeDevice(CpuBackend):
             synchronise()
             return output
 
-        return lambda: call
+        return lambda: with_implementation(call, partial(_onednn_calls, call))
 
     def lacks(self, error: Exception) -> bool:
         """Return whether `error` is MindSpore's report of a missing operation or type."""
@@ -85,3 +94,20 @@ class MindSporeDevice(CpuBackend):
             "numpy": np.__version__,
             "runtime_threads": str(self.threads()),
         }
+
+
+def _onednn_calls(call: Call) -> str:
+    """Return the distinct calls of oneDNN in a call; "mindspore" where there are none, "" without
+    its library."""
+    library = next(Path(ms.__file__).with_name("lib").glob("libdnnl.so.*"), None)
+    if library is None:
+        return ""
+    verbose = ctypes.CDLL(str(library)).dnnl_set_verbose
+    with onednn_log.diverted_stdout() as text:
+        verbose(1)
+        try:
+            call()
+        finally:
+            verbose(0)
+    calls = filter(None, map(onednn_log.call, text[0].splitlines()))
+    return ", ".join(dict.fromkeys(calls)) or "mindspore"

@@ -1,7 +1,8 @@
 """Training steps of a paper's networks in MindSpore.
 
-The reference of a small twin is torch's loss and gradients in float64 (`models.twin_steps`). The
-reference of the network itself is the loss of a separate forward pass.
+The reference of a small twin is torch's loss and gradients in float64
+(`models.recorded_training_steps`). The reference of the network itself is the loss of a separate
+forward pass.
 """
 
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.backends.mindspore_backend.device import MindSporeDevice
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.models import twin_steps
+from deepbench_ops.models import recorded_training_steps
 from deepbench_ops.models.mindspore.training_steps import RECIPES, TrainingStep, filled, tensors
 from deepbench_ops.models.network_catalogue import RECIPE_NOTES, network
 from deepbench_ops.problems.model import Model
@@ -42,16 +43,17 @@ def build(
     if precision != "float32":
         raise Unsupported("the networks in mindspore are trained in float32 only")
     if backend.layout != "published":
-        raise Unsupported(backend.nchw_alone)
+        raise Unsupported(backend.lacking_layouts[backend.layout])
     known = network(problem.name)
     if known.recipe not in RECIPES:
         raise Unsupported(
             f"{known.name} is trained by {RECIPE_NOTES[known.recipe]}, which this project does"
             " not have in mindspore"
         )
-    if not problem.whole and (problem.batch, seed) != (twin_steps.BATCH, 0):
+    if not problem.whole and (problem.batch, seed) != (recorded_training_steps.BATCH, 0):
         raise Unsupported(
-            f"the reference of a small twin is recorded for {twin_steps.BATCH} items of seed 0 only"
+            "the reference of a small twin is recorded for"
+            f" {recorded_training_steps.BATCH} items of seed 0 only"
         )
     backend.settle()
     form = known.whole if problem.whole else known.small
@@ -96,7 +98,7 @@ def build(
 
 
 def _entries(gradients: Sequence[ms.Tensor]) -> np.ndarray:
-    """Return ENTRIES entries of each of GRADIENTS gradients, those in `models.twin_steps`."""
+    """Return ENTRIES entries of each of GRADIENTS gradients (`models.recorded_training_steps`)."""
     places = np.linspace(0, len(gradients) - 1, GRADIENTS).astype(int)
     flat = [gradients[place].asnumpy().astype(np.float64).reshape(-1) for place in places]
     return np.concatenate([g[np.linspace(0, g.size - 1, ENTRIES).astype(int)] for g in flat])
@@ -110,7 +112,7 @@ class TwinReference(TrainingStepReference):
 
     @cached_property
     def truth(self) -> tuple[np.ndarray, np.ndarray]:
-        return twin_steps.recorded(self.name)
+        return recorded_training_steps.recorded(self.name)
 
 
 @dataclass(frozen=True)

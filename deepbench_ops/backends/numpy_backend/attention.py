@@ -24,7 +24,10 @@ Arrays = dict[str, np.ndarray]
 def build(
     backend: Backend, problem: Attention, precision: str, operation: str, seed: int
 ) -> Kernel:
-    """Prepare attention or its gradients, in float32, or in float16 computed in float32."""
+    """Prepare attention or its gradients, in float32, or in float16 computed in float32.
+
+    Raises Unsupported for an operation that names an implementation: numpy has none.
+    """
     refuse_lacking(precision)
     if operation in FORCED:
         raise Unsupported("numpy has no attention of its own: users write products and a softmax")

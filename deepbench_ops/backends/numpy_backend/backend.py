@@ -1,7 +1,7 @@
 """numpy and scipy on the CPU: one module per family of kernels."""
 
 import os
-from contextlib import suppress
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -12,7 +12,7 @@ from deepbench_ops.backends.free_memory import available
 from deepbench_ops.backends.numpy_backend import loaded_blas
 from deepbench_ops.errors import Unsupported
 
-THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+BLAS_THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
 """Environment variables with the number of threads of BLAS libraries."""
 
 
@@ -25,6 +25,11 @@ class NumpyBackend(Backend):
         super().__init__(device)
         self._blas = loaded_blas.of_numpy(_built_with())
 
+    @classmethod
+    def import_families(cls) -> None:
+        super().import_families()
+        _scipy_version()
+
     def memory_available(self) -> float:
         """Return the bytes that can be allocated without swapping, as the system reports them."""
         return available()
@@ -34,7 +39,7 @@ class NumpyBackend(Backend):
         variables."""
         if self._blas is not None:
             return self._blas.threads()
-        asked = [os.environ.get(name, "") for name in THREAD_VARIABLES]
+        asked = [os.environ.get(name, "") for name in BLAS_THREAD_VARIABLES]
         return next((int(text) for text in asked if text.isdigit()), None)
 
     def set_threads(self, count: int) -> None:
@@ -49,8 +54,8 @@ class NumpyBackend(Backend):
         if self.threads() != count:
             raise Unsupported(
                 "numpy's BLAS library cannot change its number of threads: set"
-                f" {', '.join(f'{name}={count}' for name in THREAD_VARIABLES)} before the process"
-                " starts"
+                f" {', '.join(f'{name}={count}' for name in BLAS_THREAD_VARIABLES)} before the"
+                " process starts"
             )
 
     def implementation(self) -> str:
@@ -64,8 +69,8 @@ class NumpyBackend(Backend):
         blas_core is absent where the library does not report it, as MKL.
         """
         found = {"framework": f"numpy {np.__version__}", "numpy": np.__version__}
-        with suppress(PackageNotFoundError):
-            found["scipy"] = version("scipy")
+        if scipy := _scipy_version():
+            found["scipy"] = scipy
         found["blas"] = _built_with()
         if self._blas is not None:
             found["blas_runtime"] = self._blas.config()
@@ -73,6 +78,18 @@ class NumpyBackend(Backend):
                 found["blas_core"] = core
             found["blas_threads"] = str(self._blas.threads())
         return found
+
+
+@cache
+def _scipy_version() -> str:
+    """Return the version of scipy, "" where it is not installed.
+
+    Reading it takes milliseconds, so that it is read before processes are forked.
+    """
+    try:
+        return version("scipy")
+    except PackageNotFoundError:
+        return ""
 
 
 def _built_with() -> str:

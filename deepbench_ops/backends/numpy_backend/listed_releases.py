@@ -1,6 +1,6 @@
 """Rule for the listed releases of numpy and their companions."""
 
-from deepbench_ops.backends.listing_rule import Rule
+from deepbench_ops.backends.release_listing_rule import Rule
 
 RULE = Rule(
     "1.23.2",

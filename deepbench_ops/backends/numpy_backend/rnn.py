@@ -38,7 +38,10 @@ STEPS = {
 
 
 def build(backend: Backend, problem: Rnn, precision: str, operation: str, seed: int) -> Kernel:
-    """Prepare a published pass in float32 (BLAS) or float16 (numpy's own, slow loops)."""
+    """Prepare a published pass in float32 (BLAS) or float16 (numpy's own, slow loops).
+
+    Raises Unsupported for the operations of a framework's own layer: numpy has none.
+    """
     refuse_lacking(precision)
     if operation not in STEPS:
         raise Unsupported("numpy has no recurrent layer of its own: users write the steps")

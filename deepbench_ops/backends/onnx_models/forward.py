@@ -60,9 +60,10 @@ def _read(number: int, outputs: Sequence[np.ndarray]) -> np.ndarray:
 def in_float32(graph: Graph, x: Value, precision: str, compute: Callable[[Value], Any]) -> Value:
     """Return compute(x), computed in float32 and rounded to the type of `precision`.
 
-    Models in 16 bits do the same where the rounding of each step would lose too much.
+    Models in 16 bits do the same where the rounding of each step would lose too much. Models in
+    bfloat16 are those in float32, see `OnnxModel.bfloat16`.
     """
-    if precision == "float32":
+    if precision in ("float32", "bfloat16"):
         found: Value = compute(x)
         return found
     wide = compute(graph.node("Cast", x, to=TensorProto.FLOAT))

@@ -42,6 +42,8 @@ class OnnxModel:
     )
     """Functions from the model's outputs to the arrays of further outputs, by the family's
     names."""
+    bfloat16: bool = False
+    """Whether the runtime reads, computes and writes bfloat16 where the model says float32."""
 
 
 class Graph:

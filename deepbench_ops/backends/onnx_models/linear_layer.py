@@ -16,6 +16,8 @@ def model(problem: LinearLayer, drawn: LinearInputs, precision: str, operation: 
 
     The weight of a forward pass is a constant, as in the models of users, and a runtime may
     rearrange it for its products when it compiles the model.
+
+    Raises Unsupported for a weight of 2 GiB or more.
     """
     graph = Graph()
     if operation == "forward":

@@ -31,7 +31,7 @@ def function(
     if not precision.endswith("_row"):
         raise Unsupported(f"onnxruntime has no operator for codes and scales of {precision}")
     if operation != "forward":
-        raise Unsupported("onnxruntime has no norm that quantises what it returns")
+        raise Unsupported("onnxruntime has no norm that quantises its output")
     model = _model(problem, drawn, precision)
 
     def numbers(output: Any) -> np.ndarray:

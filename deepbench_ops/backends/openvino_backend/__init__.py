@@ -5,6 +5,9 @@ import sys
 POSITION = 50
 """Place among the frameworks in tables and menus."""
 
+VARIABLES = ("OV_", "OPENVINO_")
+"""Prefixes of the environment variables that steer it."""
+
 COMPANIONS = ("onnx",)
 """Other packages that this backend needs."""
 

@@ -2,3 +2,6 @@
 
 POSITION = 60
 """Place among the frameworks in tables and menus."""
+
+VARIABLES = ("TF_", "TF2_", "XLA_")
+"""Prefixes of the environment variables that steer it."""

@@ -22,7 +22,10 @@ HIDDEN_SCORE = {"float16": -6e4}
 def function(
     backend: TensorFlowDevice, problem: Any, drawn: AttentionInputs, precision: str, operation: str
 ) -> Function:
-    """Return attention or its gradients."""
+    """Return attention or its gradients.
+
+    Raises Unsupported for an operation that names an implementation: tensorflow has none.
+    """
     if operation in FORCED:
         raise Unsupported("tensorflow has no attention operator with several implementations")
     call = _attention(problem, precision)

@@ -37,6 +37,15 @@ class TensorFlowDevice(CpuBackend):
 
     name = "tensorflow"
     lacking: ClassVar = {"tf32": NO_TF32}
+    lacking_families: ClassVar = {
+        "quantised_linear": "tensorflow has no product of codes with scales by rows or groups: its"
+        " quantised products take one range of floats for a whole matrix",
+        "quantisation": "tensorflow quantises by one range for all of a tensor or for each channel,"
+        " and has no scales by rows or blocks that are computed with the codes",
+        "grouped_gemm": "tensorflow has no product of groups of different sizes (ragged_dot)",
+        "moe_layer": "tensorflow has no product of groups of different sizes, and no layer with a"
+        " mixture of experts",
+    }
 
     @cached_property
     def _device(self) -> Any:

@@ -1,5 +1,5 @@
 """Rule for the listed releases of TensorFlow and their companions."""
 
-from deepbench_ops.backends.listing_rule import Rule
+from deepbench_ops.backends.release_listing_rule import Rule
 
 RULE = Rule("2.12")

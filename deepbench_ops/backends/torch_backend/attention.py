@@ -3,6 +3,7 @@
 torch chooses an implementation among those that are enabled. The record names the one that ran.
 """
 
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -16,20 +17,12 @@ from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.backends.latest_output import LatestOutput
 from deepbench_ops.backends.torch_backend.device import TorchDevice
-from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
+from deepbench_ops.backends.torch_backend.tensors import DTYPES, enable_attention, true_precision
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.problems.attention import FORCED, Attention
+from deepbench_ops.problems.attention import FORCED, Attention, is_backward
 from deepbench_ops.problems.problem import computed
 
 ROUTE = "torch.nn.functional.scaled_dot_product_attention"
-
-SWITCHES = {
-    "flash": "enable_flash_sdp",
-    "memory-efficient": "enable_mem_efficient_sdp",
-    "math": "enable_math_sdp",
-    "cuDNN": "enable_cudnn_sdp",
-}
-"""Functions of torch.backends.cuda that enable an implementation, on the CPU as well."""
 
 NONE = -1
 """torch's number for no implementation."""
@@ -40,36 +33,32 @@ NUMBERED = {0: "math", 1: "flash", 2: "memory-efficient", 3: "cuDNN", 4: "a vend
 NONE_WORDS = ("No viable backend", "No available kernel")
 """Parts of torch's errors where no enabled implementation can take the operands."""
 
-UNKNOWN = "unknown"
+UNNAMED = "unknown"
 """Name of an implementation that torch does not report."""
 
-ANY = ""
-"""Name of the implementation that torch chooses."""
 
-
-def build(
-    backend: TorchDevice, problem: Attention, precision: str, operation: str, seed: int
-) -> Kernel:
+def build(backend: TorchDevice, problem: Any, precision: str, operation: str, seed: int) -> Kernel:
     """Prepare attention or its gradients, by the implementation that the operation names, if any.
 
-    Raises Unsupported where torch does not have this implementation for the operands.
+    A backward pass is by the implementation of the forward pass. Raises Unsupported where torch
+    does not have this implementation for the operands.
     """
     done = computed(operation)
     drawn = attention.inputs(problem, precision, seed)
-    forced = FORCED.get(done, "")
+    forced, several = FORCED.get(done, ""), is_backward(done)
 
     def settle() -> None:
         true_precision(precision, backend.device)
-        enable_implementation(forced)
+        enable_attention(forced)
 
     settle()
-    call = forward(backend, drawn, precision, differentiable=done == "backward")
+    call = forward(backend, drawn, precision, differentiable=several)
     chosen = chosen_implementation(*call.args, **call.keywords)
-    if forced and chosen not in (forced, UNKNOWN):
+    if forced and chosen not in (forced, UNNAMED):
         raise Unsupported(f"torch has no {forced} attention for these operands on {backend.device}")
     route = ROUTE
     run: Callable[[], Any] = call
-    if done == "backward":
+    if several:
         run, route = _backward(backend, drawn, precision, call)
     newest = LatestOutput(run)
 
@@ -77,7 +66,6 @@ def build(
         settle()
         newest.reset()
 
-    several = done == "backward"
     prepared = Prepared(
         run=newest.run,
         reset=reset,
@@ -101,6 +89,8 @@ def forward(
     """Return the call of attention with its operands bound.
 
     differentiable: whether autograd records the operands, for a backward pass.
+
+    Raises Unsupported for grouped queries before torch 2.5.
     """
     problem, dtype = drawn.problem, DTYPES[precision]
     q = backend.tensor(drawn.q, dtype)
@@ -152,36 +142,27 @@ def _backward(
     return run, f"torch.autograd.grad of {ROUTE}"
 
 
-def enable_implementation(implementation: str = ANY) -> None:
-    """Enable one implementation of attention only, or all; raise Unsupported where this release has
-    no function for it."""
-    found = {name: getattr(torch.backends.cuda, each, None) for name, each in SWITCHES.items()}
-    if implementation != ANY and found.get(implementation) is None:
-        raise Unsupported(f"this release of torch has no switch for {implementation} attention")
-    for name, switch in found.items():
-        if switch is not None:
-            switch(implementation in (ANY, name))
-
-
 def chosen_implementation(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, **more: Any) -> str:
     """Return the implementation that torch chooses for these arguments of its attention.
 
-    The answer comes from the private function that attention itself calls; UNKNOWN for releases
+    The answer comes from the private function that attention itself calls; UNNAMED for releases
     without it. Raises Unsupported where no enabled implementation can take the arguments.
     """
     try:
         choose = _choice_for_described_mask if _has_described_mask(more) else _choice
         number = choose(q, k, v, more)
     except (AttributeError, TypeError):  # private functions, free to change
-        return UNKNOWN
+        return UNNAMED
     if number == NONE:
         raise Unsupported("torch has no such implementation of attention for these operands")
-    return NUMBERED.get(number, UNKNOWN)
+    return NUMBERED.get(number, UNNAMED)
 
 
 def _choice(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, more: dict[str, Any]) -> int:
     try:
-        return int(torch._fused_sdp_choice(q, k, v, **more))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # why it does not choose others, one line each
+            return int(torch._fused_sdp_choice(q, k, v, **more))
     except RuntimeError as error:
         if any(words in str(error) for words in NONE_WORDS):
             return NONE

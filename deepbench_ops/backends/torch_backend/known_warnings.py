@@ -17,6 +17,9 @@ WARNED = (
 LOGGED = {
     # torchao registers its own enumerations in a way that torch no longer needs.
     "torch.utils._pytree": "is an Enum subclass and is now natively supported",
+    # torchao tries to load its kernels for GPUs on every machine.
+    "torchao": "Failed to load",
+    "torchao.kernel.intmm": "Detected no triton",
     # None of the networks has an operation of torchvision.
     "torch.onnx._internal.exporter._registration": "torchvision is not installed",
 }

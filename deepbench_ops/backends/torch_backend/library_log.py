@@ -1,16 +1,20 @@
-"""The library code that a call of torch uses on the CPU, from the logs of oneDNN and MKL.
+"""The library code that a call of torch uses: oneDNN's and MKL's on the CPU, kernels on a GPU.
 
-Both libraries can print a line for each of their calls. The log is read for one untimed call.
+Both libraries can print a line for each of their calls; torch's profiler lists the kernels of a
+GPU. The log, or the profile, is that of one untimed call.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 
 import torch
+from torch.autograd import DeviceType
+from torch.profiler import ProfilerActivity, profile
 
+from deepbench_ops.backends import onednn_log
 from deepbench_ops.backends.kernel import Kernel
-from deepbench_ops.backends.torch_backend.onednn_primitive import diverted_stdout
+from deepbench_ops.backends.onednn_log import diverted_stdout
 
 PRIMITIVE = "primitive"
 """Name of the note in which kernels of convolutions have the primitive, with the layouts."""
@@ -18,18 +22,24 @@ PRIMITIVE = "primitive"
 WHOLE = ("model", "moe_layer")
 """Families whose kernels consist of many operations and have no single implementation."""
 
-_ONEDNN = re.compile(r"(?:onednn|dnnl)_verbose,(?:v\d,)?(?:primitive,)?exec,cpu,(\w+),([^,]*),")
 _MKL = re.compile(r"MKL_VERBOSE ([A-Z]\w+)\(")
-_REORDER = "reorder"
+_COPIES = ("Memcpy", "Memset")
+"""Starts of the names of events on a GPU that are no kernels."""
+
+KERNEL_NAME_LENGTH = 90
+"""Characters that are kept of a kernel's name, which may have a thousand."""
 
 
 def implementation(kernel: Kernel, device: str, family: str) -> str:
     """Return the library code of a kernel, such as "mkl SGEMM" or "onednn matmul brg:avx512_core".
 
-    "" on other devices and for families in WHOLE; "torch" where neither library was called.
+    On a GPU these are the names of its kernels. "" for families in WHOLE; "torch" where neither
+    library was called.
     """
-    if device != "cpu" or family in WHOLE:
+    if family in WHOLE:
         return ""
+    if device != "cpu":
+        return kernels_of_gpu(_events_of_gpu(kernel))
     if PRIMITIVE in kernel.notes:
         return kernel.notes[PRIMITIVE]
     with diverted_stdout() as text, ExitStack() as logs:
@@ -40,6 +50,27 @@ def implementation(kernel: Kernel, device: str, family: str) -> str:
     return summary(text[0])
 
 
+def _events_of_gpu(kernel: Kernel) -> list[str]:
+    """Return the names of the work of the GPU in a call, in order."""
+    with profile(activities=[ProfilerActivity.CUDA]) as seen:
+        kernel.run()
+        kernel.synchronise()
+    events = [each for each in seen.events() or () if each.device_type != DeviceType.CPU]
+    return [each.name for each in sorted(events, key=lambda each: each.time_range.start)]
+
+
+def kernels_of_gpu(events: Iterable[str]) -> str:
+    """Return the distinct kernels among events of a GPU, in order, without arguments."""
+    plain = (_without_arguments(name) for name in events if not name.startswith(_COPIES))
+    return ", ".join(dict.fromkeys(plain))
+
+
+def _without_arguments(name: str) -> str:
+    """Return the start of a kernel's name, without result type, arguments and spaces."""
+    found = name.removeprefix("void ").replace("(anonymous namespace)::", "")
+    return found.partition("(")[0].replace(" ", "")[:KERNEL_NAME_LENGTH]
+
+
 def summary(log: str) -> str:
     """Return the distinct calls in a log, in order; "torch" for a log without calls."""
     return ", ".join(dict.fromkeys(_calls(log))) or "torch"
@@ -47,7 +78,7 @@ def summary(log: str) -> str:
 
 def _calls(log: str) -> Iterator[str]:
     for line in log.splitlines():
-        if (found := _ONEDNN.match(line)) and found[1] != _REORDER:
-            yield f"onednn {found[1]} {found[2]}".strip()
+        if name := onednn_log.call(line):
+            yield name
         elif found := _MKL.match(line):
             yield f"mkl {found[1]}"

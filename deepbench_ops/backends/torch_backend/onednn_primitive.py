@@ -5,21 +5,16 @@ chosen another primitive. oneDNN can print its primitives on C's standard output
 for a single call.
 """
 
-import ctypes
-import os
 import re
-import sys
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
+from deepbench_ops.backends.onednn_log import diverted_stdout
+
 Call = Callable[[], torch.Tensor]
 Operation = Callable[..., Any]
-
-STDOUT = 1
 
 # Role of a tensor with the order and blocks of its axes: "src:f32:a:blocked:aBcd16b::f0", or
 # "src_f32::blocked:aBcd16b:f0" before oneDNN 3.
@@ -85,26 +80,3 @@ def _ran(line: str) -> bool:
 
 def _orders(line: str) -> list[str]:
     return [f"{role} {order}" for role, order in _TENSOR.findall(line)]
-
-
-@contextmanager
-def diverted_stdout() -> Iterator[list[str]]:
-    """Divert all writes to file descriptor 1, also those of C code, and append their text to the
-    list at the end."""
-    flush = ctypes.CDLL(None).fflush
-    text: list[str] = []
-    sys.stdout.flush()
-    flush(None)
-    kept = os.dup(STDOUT)
-    try:
-        with tempfile.TemporaryFile() as file:
-            os.dup2(file.fileno(), STDOUT)
-            try:
-                yield text
-            finally:
-                flush(None)
-                os.dup2(kept, STDOUT)
-            file.seek(0)
-            text.append(file.read().decode(errors="replace"))
-    finally:
-        os.close(kept)

@@ -16,8 +16,8 @@ import torch
 from deepbench_ops.backends.kernel import Index, Kernel
 from deepbench_ops.backends.torch_backend import operator_trace
 from deepbench_ops.backends.torch_backend.operator_trace import Operation
-from deepbench_ops.conditions import CACHE
 from deepbench_ops.errors import Unsupported
+from deepbench_ops.run_conditions import CACHE
 
 
 def kernel(step: Kernel) -> Kernel:

@@ -26,7 +26,10 @@ ROUTES = {
 def build(
     backend: TorchDevice, problem: Quantisation, precision: str, operation: str, seed: int
 ) -> Kernel:
-    """Prepare the quantisation, for norm_forward with the norm before it."""
+    """Prepare the quantisation, for norm_forward with the norm before it.
+
+    Raises Unsupported for norm_forward in a release without rms_norm.
+    """
     drawn = family.inputs(problem, precision, seed)
     x = backend.tensor(drawn.x, torch.bfloat16)
     quantise = _quantiser(problem, precision, backend.device)

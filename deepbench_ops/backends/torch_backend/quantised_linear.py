@@ -1,13 +1,15 @@
 """Quantised linear layers in torch, by the kernels that take codes and scales.
 
-int8: quantisation of the activations, `torch._int_mm` and the scales, as in torchao; or
-`quantized::linear_dynamic`, torch's own layer. int4: `_weight_int4pack_mm`. fp8 and the MX formats:
+int8: quantisation of the activations, `torch._int_mm` and the scales; `quantized::linear_dynamic`,
+torch's own layer; or torchao's tensors. int4: `_weight_int4pack_mm`. fp8 and the MX formats:
 `torch._scaled_mm` and `torch.nn.functional.scaled_mm`.
 """
 
 import warnings
 from collections.abc import Callable
+from importlib.metadata import version
 
+import numpy as np
 import torch
 
 from deepbench_ops.backends.families import quantised_linear as family
@@ -15,9 +17,10 @@ from deepbench_ops.backends.families.quantised_linear import QuantisedLinearInpu
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.backends.latest_output import LatestOutput
+from deepbench_ops.backends.torch_backend import known_warnings, optional_packages, vnni
 from deepbench_ops.backends.torch_backend import quantised_operands as operands
-from deepbench_ops.backends.torch_backend import vnni
 from deepbench_ops.backends.torch_backend.device import TorchDevice
+from deepbench_ops.backends.torch_backend.gemm import INT8_LEAST_N, INT8_MULTIPLE
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.precision import result_type
@@ -35,6 +38,9 @@ INT4_GROUPS = (32, 64, 128, 256)
 INT4_MULTIPLE = 16
 """Divisor of n that torch's int4 kernels require."""
 
+TILE_SCALES = 4
+"""Divisor of the number of scales along k that cuBLAS requires for blocks of 128 x 128."""
+
 
 def build(
     backend: TorchDevice, problem: QuantisedLinear, precision: str, operation: str, seed: int
@@ -46,6 +52,7 @@ def build(
         "forward": _forward,
         "dequantised_forward": _dequantised,
         "fused_forward": _fused,
+        "library_forward": _library,
     }[operation]
     run, notes = make(backend, problem, drawn, precision)
     newest = LatestOutput(run)
@@ -55,7 +62,8 @@ def build(
         true_precision(result_type(precision), backend.device)
 
     notes = {"output": "allocated in every call", **notes}
-    prepared = Prepared(run=newest.run, reset=reset, output=newest.value, notes=notes)
+    m = problem.m
+    prepared = Prepared(run=newest.run, reset=reset, output=lambda: newest.value()[:m], notes=notes)
     return assemble(backend, problem, precision, operation, drawn, prepared)
 
 
@@ -107,7 +115,14 @@ def _int8(backend: TorchDevice, drawn: QuantisedLinearInputs) -> CallAndNotes:
             "products of 8 bits are added in pairs in 16 bits on x86 processors without VNNI, where"
             " they overflow"
         )
-    x = backend.tensor(drawn.activations, torch.bfloat16)
+    (m, k), n = drawn.activations.shape, drawn.w.codes.shape[0]
+    if n % INT8_MULTIPLE[backend.device] or k % INT8_MULTIPLE[backend.device]:
+        raise Unsupported(
+            f"torch._int_mm on {backend.device} takes n and k in multiples of"
+            f" {INT8_MULTIPLE[backend.device]}, not n = {n} and k = {k}"
+        )
+    rows = max(m, INT8_LEAST_N[backend.device])
+    x = backend.tensor(drawn.activations[np.arange(rows) % m], torch.bfloat16)
     w = torch.from_numpy(drawn.w.codes).to(backend.device).t()
     of_weights = operands.scales(backend, drawn.w).t()
     multiply = torch._int_mm
@@ -117,9 +132,11 @@ def _int8(backend: TorchDevice, drawn: QuantisedLinearInputs) -> CallAndNotes:
         codes = (x / step).round_().to(torch.int8)
         return (multiply(codes, w) * step * of_weights).to(torch.bfloat16)
 
+    padding = f"m {m} to {rows} by more of the same rows; not counted in FLOPs and bytes"
     return run, {
         "route": "torch._int_mm; before it abs, amax, div and round of each row of x, after it two"
-        " products with the scales"
+        " products with the scales",
+        "padding": padding if rows > m else "none",
     }
 
 
@@ -174,8 +191,10 @@ def _scaled(backend: TorchDevice, drawn: QuantisedLinearInputs, precision: str) 
         raise Unsupported(f"torch {torch.__version__} has no scaled_mm with blocks") from None
 
     if precision == "fp8_block":
-        # Both kinds of scales, for 1 x 128 and for 128 x 128, are column-major.
-        pair = [operands.scales(backend, each).t().contiguous().t() for each in (left, right)]
+        pair = [
+            column_major(operands.scales(backend, left)),
+            of_tiles(operands.scales(backend, right)),
+        ]
         recipes = (ScalingType.BlockWise1x128, ScalingType.BlockWise128x128)
         swizzles = (SwizzleType.NO_SWIZZLE, SwizzleType.NO_SWIZZLE)
     else:
@@ -197,6 +216,28 @@ def _scaled(backend: TorchDevice, drawn: QuantisedLinearInputs, precision: str) 
         )
 
     return run, {"route": f"torch.nn.functional.scaled_mm, {recipes[0].name}, {recipes[1].name}"}
+
+
+def column_major(scales: torch.Tensor) -> torch.Tensor:
+    """Return scales (rows x blocks) with strides (1, rows), also for a single row.
+
+    `scaled_mm` demands these strides of scales for 1 x 128 (torch, ScaledBlas.cpp).
+    """
+    found = scales.new_empty(scales.shape[1], scales.shape[0])
+    return found.copy_(scales.t()).t()
+
+
+def of_tiles(scales: torch.Tensor) -> torch.Tensor:
+    """Return scales of 128 x 128 (blocks of n x blocks of k) as `scaled_mm` demands them.
+
+    The shape is (blocks of k rounded up to a multiple of 4) x (blocks of n), and the strides are
+    (1, rows) (torch, ScaledBlas.cpp; cuBLAS documentation, 128 x 128 block scaling). Missing rows
+    are 0.
+    """
+    rows = -(-scales.shape[1] // TILE_SCALES) * TILE_SCALES
+    padded = scales.new_zeros(scales.shape[0], rows)
+    padded[:, : scales.shape[1]] = scales
+    return padded.t()
 
 
 def swizzled(scales: torch.Tensor) -> torch.Tensor:
@@ -237,4 +278,43 @@ def _fused(
         "route": "quantized::linear_dynamic, weights packed beforehand, engine"
         f" {torch.backends.quantized.engine}",
         "activations": "float32, one scale for all of x, unsigned 8 bits",
+    }
+
+
+def _library(
+    backend: TorchDevice, problem: QuantisedLinear, drawn: QuantisedLinearInputs, precision: str
+) -> CallAndNotes:
+    """Return a call of torch.nn.functional.linear with weights in a tensor of torchao."""
+    if precision != "int8_row":
+        raise Unsupported(
+            f"torchao has no layer of {precision} with kernels of its own here: its int4 weights"
+            " are for GPUs, where its kernel is that of forward"
+        )
+    if backend.device == "cpu" and not vnni.adds_in_32_bits():
+        raise Unsupported(
+            "torchao multiplies 8 bits in full only on x86 processors with VNNI, as torch does"
+        )
+    optional_packages.require("torchao")
+    known_warnings.silence()
+    try:
+        from torchao.quantization import PerRow
+        from torchao.quantization.quantize_.workflows.int8.int8_tensor import (
+            Int8Tensor,
+            QuantizeTensorToInt8Kwargs,
+        )
+    except ImportError:
+        raise Unsupported("this release of torchao has no Int8Tensor") from None
+
+    weights = Int8Tensor(
+        torch.from_numpy(drawn.w.codes).to(backend.device),
+        operands.scales(backend, drawn.w),
+        [1, problem.k],
+        torch.bfloat16,
+        act_quant_kwargs=QuantizeTensorToInt8Kwargs(granularity=PerRow()),
+    )
+    x = backend.tensor(drawn.activations, torch.bfloat16)
+    linear = torch.nn.functional.linear
+    return lambda: linear(x, weights), {
+        "route": f"torchao {version('torchao')}: torch.nn.functional.linear of Int8Tensor",
+        "activations": "rounded to 8 bits by rows in every call, steps rounded to bfloat16",
     }

@@ -6,6 +6,7 @@ step was slower than both, and takes seconds to compile for every problem. All t
 reads or writes are made here, outside the timed region.
 """
 
+import warnings
 from collections.abc import Callable
 from functools import cache, partial
 
@@ -54,7 +55,9 @@ def build(backend: TorchDevice, problem: Rnn, precision: str, operation: str, se
 @cache
 def scripted(name: str) -> Callable[..., object]:
     """Return a loop of `rnn_steps`, compiled by TorchScript."""
-    return torch.jit.script(getattr(rnn_steps, name))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # that a later release will not have it
+        return torch.jit.script(getattr(rnn_steps, name))
 
 
 def _forward(backend: TorchDevice, drawn: RnnInputs) -> Prepared:

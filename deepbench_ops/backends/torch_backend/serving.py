@@ -99,8 +99,8 @@ class Serving:
         return abs(widened(on_host(self.checked_output())) - self.reference.everywhere()[0])
 
     def relative_errors(self) -> tuple[float, float]:
-        """Return the largest error and the root mean square error (the drift), both divided by the
-        root mean square of the true outputs."""
+        """Return the largest error and the root mean square error (the output drift), both divided
+        by the root mean square of the true outputs."""
         errors, typical = self.errors(), self.reference.typical
         return float(errors.max()) / typical, root_mean_square(errors) / typical
 

@@ -18,7 +18,7 @@ def fleet() -> None:
         deepbench fleet run
         deepbench fleet status
 
-    A plan is a file. A run measures what the plan lists and is not measured yet, so after any
+    A plan is a file. A run measures the jobs of the plan that are not measured yet, so after any
     interruption the same command goes on. Without --system everything runs on this machine, one
     job after the other.
     """

@@ -8,7 +8,7 @@ import click
 from deepbench_ops import project
 
 if TYPE_CHECKING:
-    from deepbench_ops.fleet.job_plan import Plan
+    from deepbench_ops.fleet.fleet_plan import Plan
 
 PLAN = Path("fleet", "plan.json")
 """Its place below the project folder, where none is named."""
@@ -27,6 +27,12 @@ def path_of(path: Path | None) -> Path:
 
 def read(path: Path) -> "Plan":
     """Return the plan of a file."""
-    from deepbench_ops.fleet import job_plan
+    from deepbench_ops.fleet import fleet_plan
 
-    return job_plan.read(path)
+    return fleet_plan.read(path)
+
+
+def node_hours(seconds: float) -> str:
+    """Return seconds of a node in hours: to two decimals, or two digits where they are few."""
+    hours = seconds / HOUR
+    return f"{hours:.2f}" if hours >= 0.1 else f"{hours:.2g}"

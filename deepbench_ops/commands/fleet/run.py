@@ -15,7 +15,7 @@ from deepbench_ops.errors import Interrupted
 @click.argument("more", metavar="[-- OPTIONS]", nargs=-1, type=click.UNPROCESSED)
 @results_folder
 def start(path: Path | None, more: tuple[str, ...], results: Path) -> None:
-    """Measure what PLAN lists and is not measured yet, and merge it into results/.
+    """Measure the jobs of PLAN that are not measured yet, and merge it into results/.
 
     \b
         deepbench fleet run
@@ -23,18 +23,18 @@ def start(path: Path | None, more: tuple[str, ...], results: Path) -> None:
 
     ReFrame gives each job to the scheduler of its partition, on a node of its own; without a system
     one after the other runs here. Jobs that a lost node, a time limit or a failure leaves over are
-    given to it once more. After Ctrl-C all jobs are cancelled, and what is measured is kept: the
-    same command goes on from there. OPTIONS are given to ReFrame.
+    given to it once more. After Ctrl-C all jobs are cancelled, and measured kernels are kept:
+    the same command goes on from there. OPTIONS are given to ReFrame.
 
     Ends with status 1 where jobs are left.
     """
-    from deepbench_ops.fleet import fleet_jobs
+    from deepbench_ops.fleet import scheduled_jobs
     from deepbench_ops.fleet.fleet_run import FleetRun
 
     path = path_of(path)
     found = read(path)
-    jobs = fleet_jobs.of(path, found)
-    jobs.site.demand_schedulers(found.machines)
+    jobs = scheduled_jobs.of(path, found)
+    jobs.site.demand_schedulers(found.machine_types)
     run = FleetRun(jobs, results, more, lambda line: click.echo(line, err=True))
     try:
         left = run.run()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from deepbench_ops.commands import terminal_tables
-from deepbench_ops.commands.fleet.plan_file import HOUR, path_of, plan_argument, read
+from deepbench_ops.commands.fleet.plan_file import HOUR, node_hours, path_of, plan_argument, read
 from deepbench_ops.commands.options import printed_as, say
 from deepbench_ops.commands.output_format import show
 
@@ -59,7 +59,7 @@ def _states(by_machine: "dict[str, PlanProgress]") -> str:
             machine,
             str(each.jobs),
             *(str(each.states[column.title]) for column in STATES[2:-1]),
-            f"{each.left_seconds / HOUR:.2f}",
+            node_hours(each.left_seconds),
         ]
         for machine, each in by_machine.items()
     ]

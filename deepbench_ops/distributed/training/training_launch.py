@@ -1,10 +1,9 @@
 """Start of the ranks of one machine, and the figures that the first rank prints.
 
 The ranks connect over a file and not through torchrun, whose store listens on all interfaces
-without authentication. On several machines torchrun starts the same program.
+without authentication. On several nodes `training_over_nodes` starts the same program.
 """
 
-import json
 import os
 import subprocess
 import sys
@@ -13,8 +12,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from deepbench_ops import process_lifetime
-from deepbench_ops.distributed.rank_command import loopback
+from deepbench_ops import process_lifetime, process_messages
+from deepbench_ops.distributed.local_rank_command import loopback
 from deepbench_ops.distributed.training.training_request import MEETING_VARIABLE, TrainingRequest
 from deepbench_ops.errors import DeepbenchError
 
@@ -38,19 +37,18 @@ def steps(request: TrainingRequest, ranks: int, limit: float = LIMIT_SECONDS) ->
         try:
             for rank in range(ranks):
                 started.append(_start(request, rank, ranks, folder))
-            failed = _failed(started, time.monotonic() + limit)
+            failed = failed_ranks(started, time.monotonic() + limit)
         finally:
             for each in started:
                 each.kill()
                 each.wait()
         if failed is None:
             raise DeepbenchError(f"{ranks} ranks of {request.network} took longer than {limit:g} s")
-        printed = (folder / "0.out").read_text().splitlines()
-        lines = [line for line in printed if line.startswith("{")]
-        if failed or not lines:
+        printed = (folder / "0.out").read_text()
+        found = None if failed else process_messages.last_printed(printed)
+        if found is None:
             said = "".join((folder / f"{rank}.err").read_text() for rank in failed or [0])
-            raise DeepbenchError(f"{ranks} ranks of {request.network} failed: {_said(said)}")
-        found: dict[str, object] = json.loads(lines[-1])
+            raise DeepbenchError(f"{ranks} ranks of {request.network} failed: {reason(said)}")
         return found
 
 
@@ -77,7 +75,7 @@ def _start(request: TrainingRequest, rank: int, ranks: int, folder: Path) -> Ran
         )
 
 
-def _failed(ranks: Sequence[Rank], end: float) -> list[int] | None:
+def failed_ranks(ranks: Sequence[Rank], end: float) -> list[int] | None:
     """Wait until all ranks have ended or one has failed; return the failed ranks, None if the time
     `end` comes first."""
     while time.monotonic() < end:
@@ -91,8 +89,8 @@ def _failed(ranks: Sequence[Rank], end: float) -> list[int] | None:
     return None
 
 
-def _said(text: str) -> str:
-    """Return the most informative line that the ranks have printed."""
+def reason(text: str) -> str:
+    """Return the most informative line of the output of ranks."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     ours = [line for line in lines if "deepbench: error:" in line]
     errors = [line for line in lines if "Error" in line]

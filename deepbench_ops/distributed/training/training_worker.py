@@ -19,7 +19,6 @@ from deepbench_ops.models.training_steps import TrainingStep, mixed_type
 
 WARM_UP_STEPS = 2
 FEWEST_STEPS, MOST_STEPS = 3, 200
-BACKENDS = {"cpu": "gloo", "cuda": "nccl"}
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ _PLAIN = {
     *("memory-kind", "fix-times-per-prb", "max-ms-per-prb", "cpu-isa-hints"),
     *("allow-enum-tags-only", "fast-ref", "fast-ref-gpu", "attr-fpmath=strict"),
 }
-"""Options that leave a kernel what it is; any other makes it another one."""
+"""Options that do not change the kernel; any other makes it another one."""
 
 _LAYOUTS = {
     "stag": {"any", "abx", "abcd", "nchw"},

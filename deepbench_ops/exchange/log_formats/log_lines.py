@@ -74,6 +74,8 @@ def timing_of(
     """Return the timing that a text in units of `unit` seconds gives, unread where it is 0.
 
     Programs print 0 for a pass that they left out, and for one too short for their digits.
+
+    Raises DeepbenchError for text that is no time, and for a time that no device could take.
     """
     plain = math.isfinite(size_checks.number(text))
     seconds = float(Decimal(text.strip()) * Decimal(unit)) if plain else math.nan

@@ -17,10 +17,10 @@ from reframe.core.backends import getlauncher
 from reframe.core.builtins import parameter, run_after, run_before, sanity_function
 from reframe.core.runtime import runtime
 
-from deepbench_ops.fleet import fleet_jobs, node_job
+from deepbench_ops.fleet import node_job, scheduled_jobs
 from deepbench_ops.fleet.reframe_site import MACHINE_EXTRA, Partition
 
-FLEET = fleet_jobs.from_environment(
+FLEET = scheduled_jobs.from_environment(
     [
         Partition(
             part.fullname,
@@ -34,15 +34,18 @@ FLEET = fleet_jobs.from_environment(
 
 @rfm.simple_test
 class DeepbenchJob(rfm.RunOnlyRegressionTest):
-    """One job of the plan on a node that nothing else uses."""
+    """One job of the plan on a node that nothing else uses, or on several.
+
+    The job script runs on the first node, and starts processes on the others itself.
+    """
 
     job_id = parameter(FLEET.open_jobs)
     descr = "deep-learning operations of one release"
     valid_systems = ["*"]
     valid_prog_environs = ["*"]
     executable = sys.executable
-    num_tasks = 1
-    num_tasks_per_node = 1
+    num_tasks = FLEET.ranks
+    num_tasks_per_node = FLEET.ranks_per_node
     exclusive_access = True
 
     @run_after("init")
@@ -66,10 +69,12 @@ class DeepbenchJob(rfm.RunOnlyRegressionTest):
         """Start in the job script itself, where the whole node is to be had."""
         self.job.launcher = getlauncher("local")()
         scheduler = self.current_partition.scheduler.registered_name
-        self.job.options += fleet_jobs.OPTIONS.get(scheduler, [])
+        self.job.options += scheduled_jobs.OPTIONS.get(scheduler, [])
         count = getattr(self.current_partition.processor, "num_cpus", None)
-        if count and scheduler in fleet_jobs.BINDING:
-            self.num_cpus_per_task = count
+        if count and scheduler in scheduled_jobs.BINDING:
+            self.num_cpus_per_task = max(1, count // FLEET.ranks_per_node)
+        if scheduler == "flux":
+            scheduled_jobs.ask_flux_for_a_node(self.job, float(self.time_limit))
 
     @sanity_function
     def is_measured(self) -> Any:

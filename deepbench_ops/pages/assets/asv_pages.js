@@ -4,9 +4,86 @@
 
 (function () {
     var named = document.currentScript.dataset.releases === 'yes';
+    var parts = JSON.parse(document.currentScript.dataset.parts);  /* scripts of each page that are loaded when it is opened */
 
     function escaped(text) {
         return $('<span>').text(String(text)).html();
+    }
+
+    /* PARTS ON DEMAND: the grid needs neither flot nor the scripts of the other pages. */
+
+    var asked = {};
+
+    function load(address) {
+        asked[address] = asked[address] || new Promise(function (resolve, reject) {
+            var script = document.createElement('script');
+            script.onload = resolve;
+            script.onerror = reject;
+            script.src = address;
+            document.head.appendChild(script);
+        });
+        return asked[address];
+    }
+
+    /* Show a page again once it has its scripts: they register it when the document is ready. */
+    function open(name) {
+        return function () {
+            parts[name].reduce(function (before, address) { return before.then(function () { return load(address); }); }, Promise.resolve()).then(function () {
+                use_flot();
+                $(document).ready(function () { $(window).trigger('hashchange'); });
+            }, function () { $.asv.ui.network_error(); });
+        };
+    }
+
+    $(document).ready(function () {
+        Object.keys(parts).forEach(function (name) { $.asv.register_page(name, open(name)); });
+    });
+
+    /* A line without axes, as asv's grid has them, in place of flot. */
+    function small_line(place, series) {
+        var points = series[0].data, known = points.filter(function (point) { return typeof point[1] === 'number'; });
+        var left = known.length ? known[0][0] : 0, right = known.length ? known[known.length - 1][0] : 1;
+        var top = Math.max.apply(null, known.map(function (point) { return point[1]; }));
+        var path = '', pen = 'M';
+        points.forEach(function (point) {
+            if (typeof point[1] !== 'number') { pen = 'M'; return; }
+            path += pen + (right > left ? 100 * (point[0] - left) / (right - left) : 50).toFixed(1) + ' ' + (100 - 96 * point[1] / top).toFixed(1);
+            pen = 'L';
+        });
+        $(place).html('<svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true"><path d="' + path + '"/></svg>');
+    }
+
+    $.plot = small_line;
+
+    /* The grid needs little of Bootstrap: the browser's own tooltips, and a report of errors, which loads it. */
+    function plain(text) {
+        return new DOMParser().parseFromString(String(text), 'text/html').body.textContent;
+    }
+    $.fn.tooltip = function (options) { return this.attr('title', plain(options.title)); };
+    $.fn.modal = function (action) {
+        var place = this;
+        load(parts.graphdisplay.find(function (address) { return /bootstrap/.test(address); })).then(function () { place.modal(action); });
+        return place;
+    };
+    var flot_adapted = false;
+
+    /* Adapt flot when it is there; the grid keeps its own lines. */
+    function use_flot() {
+        if (flot_adapted) { return; }
+        flot_adapted = true;
+        var flot = $.plot;
+        $.plot = $.extend(function (place, series, options) {
+            return $(place).hasClass('benchmark-plot') ? small_line(place, series) : flot(place, series, options);
+        }, flot);
+        $.plot.plugins.push({
+            name: 'deepbench',
+            version: '1',
+            init: function (plot) {
+                plot.hooks.processOptions.push(adapt_plot);
+                plot.hooks.processDatapoints.push(place_bars);
+                plot.hooks.draw.push(show_noise);
+            }
+        });
     }
 
     /* DATA FROM A DISK: as scripts, because a file:// page may not fetch JSON. */
@@ -190,14 +267,17 @@
     /* NOISE OF EACH LINE, below the graph: from noise.json, by the graph's file and the place of the line's parameters. */
 
     function read_noise() {
-        var noise_by_graph = {};
-        var read = $.ajax({url: 'noise.json', dataType: 'json'}).then(
-            function (found) { noise_by_graph = found; },
-            function () { return $.Deferred().resolve(); });
+        var noise_by_graph = {}, read = null;
+        function noise() {
+            read = read || $.ajax({url: 'noise.json', dataType: 'json'}).then(
+                function (found) { noise_by_graph = found; },
+                function () { return $.Deferred().resolve(); });
+            return read;
+        }
         var load_graph_data = $.asv.load_graph_data;
         var filter_graph_data = $.asv.filter_graph_data;
         $.asv.load_graph_data = function (url) {
-            return $.when(load_graph_data(url), read).then(function (data) {
+            return /^graphs\/summary\//.test(url) ? load_graph_data(url) : $.when(load_graph_data(url), noise()).then(function (data) {
                 data.deepbench_url = url;
                 return data;
             });
@@ -232,17 +312,7 @@
         }
     }
 
-    $.plot.plugins.push({
-        name: 'deepbench',
-        version: '1',
-        init: function (plot) {
-            plot.hooks.processOptions.push(adapt_plot);
-            plot.hooks.processDatapoints.push(place_bars);
-            plot.hooks.draw.push(show_noise);
-        }
-    });
-
-    /* ESCAPING of what asv writes as HTML although it comes from files: descriptions of machines, code, headings. */
+    /* ESCAPING of texts that asv writes as HTML although they come from files: descriptions of machines, code, headings. */
 
     function escape_descriptions(index) {
         $.each(index.machines, function (machine, details) {
@@ -263,6 +333,9 @@
         };
     }
 
+    /* The time when the first page was there, as on all our pages. */
+    function shown() { document.body.dataset.usable = document.body.dataset.ready = Math.round(performance.now()); }
+
     /* The prefilter's callback runs before asv's own gets the index. */
     $.ajaxPrefilter('json', function (options) {
         if (/^index\.json(\?|$)/.test(options.url)) {
@@ -274,6 +347,7 @@
                     use_names();
                     read_noise();
                 }
+                requestAnimationFrame(function () { setTimeout(shown); });
             };
         }
     });

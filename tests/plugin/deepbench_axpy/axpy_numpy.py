@@ -1,8 +1,8 @@
 """y = a x + y in numpy."""
 
 import numpy as np
-
 from deepbench_axpy import axpy_operands
+
 from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.errors import Unsupported
 

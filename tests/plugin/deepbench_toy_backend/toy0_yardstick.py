@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from deepbench_ops.measure.device_workloads import Work, Workload, Workloads
+from deepbench_ops.measure.device_yardsticks import Work, Workload, Workloads
 
 SIZE, BYTES = 128, 2**22
 LIBRARY = f"numpy {np.__version__}"

@@ -89,9 +89,10 @@
         var known = values.map(number).filter(function (value) { return isFinite(value) && (!log || value > 0); }).concat(own.including || []);
         var ends = known.length ? (date ? day_range : range)(known, log) : [1, 2];
         var place = log ? Math.log : function (value) { return value; };
+        var scaled = deepbench.scale(place(ends[0]), place(ends[1]), from, to);
         var ticks = date ? date_ticks(ends[0], ends[1], most) : (own.ticks || (log ? log_ticks : linear_ticks))(ends[0], ends[1], most);
         return {
-            at: function (value) { return from + (to - from) * (place(number(value)) - place(ends[0])) / (place(ends[1]) - place(ends[0])); },
+            at: function (value) { return scaled(place(number(value))); },
             ticks: ticks.map(function (value) { return {value: date ? new Date(value).toISOString().slice(0, 10) : value, text: date ? day_text(value) : own.label(value) || '0'}; })
         };
     }

@@ -7,11 +7,12 @@
     var at = function (id) { return document.getElementById(id); };
     var MOST = 12;
 
-    function groups(catalogue, sides, rows) {
-        d.table(at('groups'), {
+    function groups(catalogue, sides, rows, view) {
+        d.table(at('groups'), Object.assign(view, {
             name: ['compare'].concat(sides.map(name)).join('-'),
             title: 'By family',
             rows: rows,
+            cards: true,
             detail: function (row) {
                 return d.command_block('deepbench compare ' + sides.concat().filter(function (side) {
                     return side === sides[0] || side === row.other;
@@ -21,15 +22,15 @@
             taken: [{title: '95 % interval: high', unit: 'ratio', number: true, value: function (row) { return row.high; }},
                 d.same('first', name(sides[0]))].concat(at('device').value ? [d.same('device', at('device').value)] : []),
             columns: [
-                {title: 'family', value: function (row) { return d.words(row.family); }},
+                {title: 'family', value: function (row) { return row.family; }, text: function (family) { return catalogue.headings[family]; }},
                 {title: 'precision', value: function (row) { return row.precision; }},
                 {title: 'other', value: function (row) { return name(row.other); }},
-                {title: 'other / first', head: 'other compared with first', unit: 'ratio', number: true, value: function (row) { return row.ratio; }, text: d.times},
+                {title: 'other / first', head: 'other compared with first', style: 'factor', unit: 'ratio', number: true, value: function (row) { return row.ratio; }, text: function (ratio) { return d.factor(ratio); }},
                 {title: '95 % interval: low', head: '95 % interval', unit: 'ratio', number: true, value: function (row) { return row.low; },
                     text: function (low, row) { return d.ratio_interval(low, row.high); }},
                 {title: 'lowest ratio', head: 'range', unit: 'ratio', number: true, value: function (row) { return row.from; },
                     text: function (from, row) { return d.ratio_interval(from, row.to); }},
-                {title: 'highest ratio', head: 'largest', unit: 'ratio', number: true, value: function (row) { return row.to; }, text: d.times},
+                {title: 'highest ratio', head: 'largest', unit: 'ratio', number: true, value: function (row) { return row.to; }, text: function (ratio) { return d.factor(ratio); }},
                 {title: 'faster', value: function (row) {
                     if (row.low === null || (row.low <= 1 && row.high >= 1)) { return 'no clear difference'; }
                     return name(row.ratio < 1 ? row.other : sides[0]);
@@ -38,7 +39,7 @@
                 {title: 'kernels of first', number: true, value: function (row) { return row.first_has; }},
                 {title: 'kernels of other', number: true, value: function (row) { return row.other_has; }}
             ]
-        });
+        }));
     }
 
     function seconds(time) { return time.seconds; }
@@ -48,7 +49,7 @@
         var ends = [Math.min.apply(null, all), Math.max.apply(null, all)];
         d.plot(at('scatter'), {
             name: 'scatter-' + of,
-            title: 'Times of both sides, ' + what.map(d.words).join(', '),
+            title: 'Times of both sides, ' + what,
             sides: sides,
             described: 'Time of each kernel on ' + name(first) + ' (x) and on ' + name(other) + ' (y), as in the table above',
             x: {type: 'log', title: name(first), label: d.seconds},
@@ -58,7 +59,7 @@
                 {label: '', colour: 0, line: false, points: own.map(function (change) {
                     var time = change.first;
                     return {x: seconds(time), y: seconds(change.other), kind: 'hollow', said: [time.title || sides_of.problem_name(time), sides_of.problem_name(time),
-                        d.words(time.set) + ', ' + d.words(time.operation), d.seconds(time.seconds) + ' and ' + d.seconds(change.other.seconds) + ': ' + d.times(change.ratio)]};
+                        d.words(time.set) + ', ' + d.words(time.operation), d.seconds(time.seconds) + ' and ' + d.seconds(change.other.seconds) + ': ' + d.factor(change.ratio)]};
                 })}
             ]
         });
@@ -70,11 +71,11 @@
             return change.first.family === family && change.first.precision === precision;
         });
         var of = [family, precision, name(first), name(other)].join('-');
-        var sides = name(other) + ' compared with ' + name(first);
+        var sides = name(other) + ' compared with ' + name(first), what = catalogue.headings[family] + ' at ' + d.words(precision);
         at('shared').hidden = !own.length;
         if (!own.length) { return; }
-        d.comparison.distribution(at('curve'), own, labels, catalogue.headings[family] + ' at ' + d.words(precision));
-        scatter(own, of, sides, first, other, [family, precision]);
+        d.comparison.distribution(at('curve'), own, labels, what);
+        scatter(own, of, sides, first, other, what);
         d.table(at('kernels'), {
             name: 'kernels-' + of,
             title: 'Kernels that both have',
@@ -98,14 +99,15 @@
                     var title = change.first.title, id = sides_of.problem_name(change.first);
                     return title ? el('span', {}, title, el('br'), el('small', {}, id)) : id;
                 }},
-                {title: 'other / first', head: 'other compared with first', unit: 'ratio', number: true, value: function (change) { return change.ratio; }, text: d.times, style: 'factor',
-                    cell: function (change) { return el('span', {class: d.direction(change.ratio) || null}, d.times(change.ratio)); }},
+                {title: 'other / first', head: 'other compared with first', unit: 'ratio', number: true, value: function (change) { return change.ratio; }, text: function (ratio) { return d.factor(ratio); }, style: 'factor',
+                    cell: function (change) { return el('span', {class: d.direction(change.ratio) || null}, d.factor(change.ratio)); }},
                 {title: name(first), head: labels.first, unit: 'seconds', number: true, value: function (change) { return seconds(change.first); }, text: d.seconds},
                 {title: name(other), head: labels.other, unit: 'seconds', number: true, value: function (change) { return seconds(change.other); }, text: d.seconds},
                 {title: name(first) + ', of its roof', head: labels.first + ': share of roof', unit: 'share', number: true, value: function (change) { return change.first.of_roof; },
                     text: function (value) { return d.percent(value); }},
                 {title: name(other) + ', of its roof', head: labels.other + ': share of roof', unit: 'share', number: true, value: function (change) { return change.other.of_roof; },
                     text: function (value) { return d.percent(value); }},
+                d.intensity_column(function (change) { return change.first.intensity; }),
                 {title: 'set', value: function (change) { return d.words(change.first.set); }},
                 {title: 'pass', value: function (change) { return d.words(change.first.operation); }}
             ]
@@ -113,33 +115,53 @@
     }
 
     /* Which sides share no kernel with the first, in words; '' where all do. */
-    function apart(sides, family, precision) {
+    function apart(catalogue, sides, family, precision) {
         function kernels_of(side) { return name(side) + ' has ' + d.counted(sides_of.count(side, family, precision), 'kernel'); }
         return sides.slice(1).filter(function (other) {
             return !sides_of.changes(sides[0], other).some(function (change) {
                 return change.first.family === family && change.first.precision === precision;
             });
         }).map(function (other) {
-            return 'These sides share no kernel of ' + d.words(family) + ' at ' + precision + ': ' + kernels_of(sides[0]) + ', ' + kernels_of(other) + '.';
+            return 'These sides share no kernel of ' + catalogue.headings[family] + ' at ' + precision + ': ' + kernels_of(sides[0]) + ', ' + kernels_of(other) + '.';
         }).join(' ');
     }
 
-    function heat(catalogue, machine, lines, family, precision, asked) {
+    /* Fill the choice of a framework or a pass of problems over releases; one that the user has picked stays. */
+    function offer_of_releases(name, known, picked) {
+        d.offer(at('heat-' + name), d.distinct(known.concat(picked[name] || [])), null, picked[name]);
+    }
+
+    /* The same before the lines are loaded, from newest times: frameworks with several releases on the machine, and their passes. */
+    function offer_before_lines(catalogue, machine, family, precision, picked) {
+        return d.load('data/newest/' + machine.key).then(function (found) {
+            function passes(framework) {
+                return Object.values(found.times[framework] || {}).flat().map(function (row) { return found.kernels[row[0]]; })
+                    .filter(function (kernel) { return kernel[0] === family && kernel[3] === precision; }).map(function (kernel) { return kernel[2]; });
+            }
+            offer_of_releases('framework', machine.frameworks.filter(function (framework) {
+                return passes(framework).length && machine.releases.filter(function (place) { return catalogue.releases[place].framework === framework; }).length > 1;
+            }), picked);
+            offer_of_releases('operation', passes(at('heat-framework').value), picked);
+        }).catch(function () {});  /* the lines have the choices, too */
+    }
+
+    function heat(catalogue, machine, lines, family, precision, picked) {
         var some = lines.filter(function (line) {
             return line.family === family && line.precision === precision && line.releases.length > 1 &&
                 (!at('application').value || line.problem.application === at('application').value);
         });
-        d.offer(at('heat-framework'), d.distinct(some.map(function (line) { return line.framework; })), null, asked.get('framework'));
+        offer_of_releases('framework', some.map(function (line) { return line.framework; }), picked);
         some = some.filter(function (line) { return line.framework === at('heat-framework').value; });
-        d.offer(at('heat-operation'), d.distinct(some.map(function (line) { return line.operation; })), null, asked.get('operation'));
+        offer_of_releases('operation', some.map(function (line) { return line.operation; }), picked);
         some = some.filter(function (line) { return line.operation === at('heat-operation').value; });
-        at('heat').hidden = at('heat-choices').hidden = !some.length;
-        at('heat-summary').textContent = some.length ? '' : 'On ' + machine + ' no problem of ' + d.words(family) + ' at ' + precision +
-            ' was measured at two releases or more.';
+        at('heat').hidden = !some.length;
+        var choice = [at('heat-framework').value, d.words(at('heat-operation').value)].filter(Boolean).join(', ');
+        at('heat-summary').textContent = some.length ? '' : 'On ' + machine + ' no problem of ' + catalogue.headings[family] + ' at ' + precision +
+            ' was measured at two releases or more' + (choice && ' with ' + choice) + '.';
         if (!some.length) { return; }
         d.comparison.releases(at('heat'), catalogue, some, {
             name: ['releases', family, precision, machine, at('heat-framework').value, at('heat-operation').value].join('-'),
-            title: 'Problems and releases, ' + [d.words(family), d.words(at('heat-operation').value), precision].join(', '),
+            title: 'Problems and releases, ' + [catalogue.headings[family], d.words(at('heat-operation').value), precision].join(', '),
             sides: at('heat-framework').value + ' on ' + machine + ', relative to the first release'
         });
     }
@@ -148,7 +170,9 @@
         var machines = catalogue.machines.filter(function (machine) { return Object.keys(machine.families).length; });
         if (!machines.length) { return d.instead('No machine has results yet. Measure some with "asv run", then run "asv publish" again.'); }
         var asked = d.asked(), wanted = asked.getAll('side').map(sides_of.parsed).filter(known);
-        var view = {sort: asked.get('sort') || '', find: asked.get('find') || ''};
+        var picked = {framework: asked.get('framework'), operation: asked.get('operation')};
+        var view = {sort: asked.get('sort') || '', find: asked.get('find') || ''}, chosen_now = null;
+        var tables = d.table_views(['families'], function (typing) { d.remember(chosen_now(), typing); });
 
         function known(side) {
             var there = machines.some(function (machine) { return machine.name === side.machine; });
@@ -222,7 +246,8 @@
                 d.offer(at('application'), [['', 'all']].concat(sides_of.applications(sides).filter(Boolean).map(function (one) { return [one, one]; })), '', asked.get('application'));
                 sides.forEach(function (side) { side.times = sides_of.times_on(side, at('device').value, at('application').value); });
                 var rows = sides_of.groups(catalogue, sides), short = sides_of.short_names(sides.map(name));
-                groups(catalogue, sides, rows);
+                groups(catalogue, sides, rows, tables.of('families'));
+                chosen_now = choice;
                 /* Where sides share no kernel, the choices are those of the first side's times. */
                 var choices = rows.length ? rows : sides[0].all.filter(function (time) { return sides[0].times.has(time.key); });
                 at('by-family').hidden = at('tables').hidden = !rows.length;
@@ -232,14 +257,16 @@
                 d.offer(at('other'), sides.slice(1).map(function (side, i) { return [String(i + 1), short.names[i + 1]]; }), null, asked.get('other'));
                 at('other').parentNode.hidden = sides.length < 3;
                 at('device').onchange = at('application').onchange = draw;
-                at('family').onchange = family_chosen;
-                at('precision').onchange = at('other').onchange = shown;
-                at('heat-framework').onchange = at('heat-operation').onchange = function () { heated().then(function () { d.remember(choice()); }); };
+                at('family').onchange = function () { picked = {}; family_chosen(); };
+                at('precision').onchange = function () { picked = {}; shown(); };
+                at('other').onchange = shown;
+                at('heat-framework').onchange = function () { picked = {framework: at('heat-framework').value}; heated().then(releases_chosen); };
+                at('heat-operation').onchange = function () { picked.operation = at('heat-operation').value; heated().then(releases_chosen); };
                 return family_chosen();
 
                 function choice(values) {
                     return Object.assign({side: wanted.map(name), family: at('family').value, precision: at('precision').value, other: at('other').value,
-                        device: at('device').value, application: at('application').value, framework: at('heat-framework').value || asked.get('framework'), operation: at('heat-operation').value || asked.get('operation'), sort: view.sort, find: view.find}, values);
+                        device: at('device').value, application: at('application').value, framework: picked.framework, operation: picked.operation, sort: view.sort, find: view.find}, tables.fields(), values);
                 }
                 function address(row) {
                     return d.address(choice({family: row.family, precision: row.precision, other: String(sides.indexOf(row.other)), framework: '', operation: ''}));
@@ -253,7 +280,7 @@
                     var turn = Number(at('other').value) || 1, other = sides[turn], family = at('family').value, precision = at('precision').value;
                     var labels = {first: short.names[0], other: short.names[turn]};
                     at('kernels-of').textContent = 'Kernels: ' + catalogue.headings[family] + ', ' + d.words(precision);
-                    at('apart').textContent = apart(sides, family, precision);
+                    at('apart').textContent = apart(catalogue, sides, family, precision);
                     at('who').replaceChildren((short.shared ? short.shared + ': ' : '') + labels.other + ' compared with ' + labels.first);
                     d.comparison.forest(at('forest'), catalogue, rows.filter(function (row) { return row.other === other; }), labels, address);
                     d.comparison.heat(at('sides-heat'), catalogue, rows, sides, short.names, precision, address);
@@ -262,16 +289,21 @@
                         d.remember(choice(), typing);
                     });
                     d.remember(choice());
-                    asked = new URLSearchParams(Array.from(asked).filter(function (pair) { return ['framework', 'operation'].includes(pair[0]); }));
-                    d.when_seen(at('releases'), heated);
+                    asked = new URLSearchParams();
+                    return offer_before_lines(catalogue, machine_of_first(), family, precision, picked).then(function () { d.when_seen(at('releases'), heated); });
+                }
+                function machine_of_first() { return machines.find(function (each) { return each.name === sides[0].machine; }); }
+
+                function releases_chosen() {
+                    d.remember(choice());
+                    if (at('heat').getBoundingClientRect().top > innerHeight) { at('releases').scrollIntoView(); }
                 }
 
                 /* The lines are a large file, so it is loaded when its table comes into view. */
                 function heated() {
-                    var machine = machines.find(function (each) { return each.name === sides[0].machine; });
+                    var machine = machine_of_first();
                     return d.lines(catalogue, machine, at('family').value).then(function (lines) {
-                        heat(catalogue, machine.name, lines, at('family').value, at('precision').value, asked);
-                        asked = new URLSearchParams();
+                        heat(catalogue, machine.name, lines, at('family').value, at('precision').value, picked);
                     }).catch(function (reason) { at('heat-summary').textContent = 'This table cannot be shown: ' + reason.message + '.'; });
                 }
             });

@@ -36,9 +36,9 @@
         return svg('svg', {viewBox: '0 0 ' + width + ' ' + HEIGHT, class: 'curve', role: 'img', 'aria-label': said(faster, slower, n, labels)},
             svg('rect', {class: 'faster', x: LEFT, y: TOP, width: one - LEFT, height: HEIGHT - FOOT - TOP}),
             svg('rect', {class: 'slower', x: one, y: TOP, width: width - RIGHT - one, height: HEIGHT - FOOT - TOP}),
-            [0, 0.5, 1].map(function (share) {
+            [0, 0.5, 1].flatMap(function (share) {
                 return [svg('path', {class: 'grid', d: d.path([[LEFT, y(share)], [width - RIGHT, y(share)]])}), text('quiet', LEFT - 6, y(share) + 4, 'end', 100 * share + ' %')];
-            }).flat(),
+            }),
             d.ratio_marks(ends, 60 / width).map(function (log) { return text('quiet', x(log), HEIGHT - 8, 'middle', d.ratio_mark_text(log)); }),
             svg('path', {class: 'one', d: d.path([[one, TOP], [one, HEIGHT - FOOT]])}),
             svg('path', {class: 'line', d: d.path(points)}),
@@ -52,8 +52,8 @@
     function distribution(place, own, labels, what) {
         var width = Math.max(320, Math.min(960, place.clientWidth || 640));
         place.replaceChildren(el('figure', {}, curve(own.map(function (change) { return change.ratio; }), labels, width),
-            el('figcaption', {}, 'The share of the ' + d.counted(own.length, 'kernel') + ' of ' + what + ' whose time on ' + labels.other + ', over that on ' + labels.first +
-                ', is at most the ratio below. The steeper the curve, the more alike the kernels.')), saved(place, '.curve', 'kernels', 'Times of ' + labels.other + ' over those of ' + labels.first, what));
+            el('figcaption', {}, 'The share of the ' + d.counted(own.length, 'kernel') + ' of ' + what + ' whose ratio, the time of ' + labels.other + ' over that of ' + labels.first +
+                ', is at most the one below. The steeper the curve, the more alike the kernels.')), saved(place, '.curve', 'kernels', 'Times of ' + labels.other + ' over those of ' + labels.first, what));
     }
 
     /* Sides by families, at the chosen precision: how much slower or faster than the first side. */
@@ -78,7 +78,7 @@
 
     function heat_cell(catalogue, row, href) {
         var side = row.low === null ? 'unclear' : d.ratio_side(row.low, row.high);
-        return d.tint(el('a', {class: 'cell', href: href}, el('small', {class: 'which'}, catalogue.headings[row.family]), el('b', {}, d.factor(row.ratio)),
+        return d.tint(el('a', {class: 'cell', href: href}, el('small', {class: 'which'}, catalogue.headings[row.family]), el('b', {}, d.factor(row.ratio, 2)),
             el('small', {}, d.counted(row.shared, 'kernel'))), {slower: 'slow', faster: 'gain', unclear: 'same'}[side], row.ratio);
     }
 
@@ -106,9 +106,9 @@
     function release_cell(line, at) {
         if (at < 0) { return el('td', {class: 'none'}, '\u2013'); }
         var ratio = line.seconds[at] / line.seconds[0], noise = at > 0 && d.within_noise(line, ratio);
-        var said = d.seconds(line.seconds[at]) + ', ' + d.times_than(ratio, 'the first release') + (noise ? ', within the noise' : '');
+        var said = d.seconds(line.seconds[at]) + ', ' + d.factor_than(ratio, 'the first release') + (noise ? ', within the noise' : '');
         return d.tint(el('td', {title: said}, d.digits(ratio, 2) + '\u00d7'), noise || !d.direction(ratio) ? 'same' : ratio > 1 ? 'slow' : 'gain', ratio);
     }
 
-    deepbench.comparison = {forest: forest, distribution: distribution, heat: heat, releases: releases};
+    deepbench.comparison = {forest: d.guarded(forest), distribution: d.guarded(distribution), heat: d.guarded(heat), releases: d.guarded(releases)};
 })();

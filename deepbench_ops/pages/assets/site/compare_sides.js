@@ -4,7 +4,7 @@
 
 (function () {
     var d = deepbench;
-    var FIELDS = ['family', 'set', 'operation', 'precision', 'problem', 'title', 'ranks', 'conditions', 'application'];
+    var FIELDS = ['family', 'set', 'operation', 'precision', 'problem', 'title', 'ranks', 'conditions', 'application', 'intensity'];
 
     /* A side from `machine@release` or `machine@framework`; the last @ counts. */
     function parsed(spec) {
@@ -67,7 +67,7 @@
                 return [with_key({machine: machine, framework: line.framework, device: d.device(line), release: line.releases[i], seconds: line.seconds[i],
                     of_roof: d.of_roof(line, i), family: line.family, set: line.set, operation: line.operation, precision: line.precision,
                     problem: line.problem.id, title: line.problem.title, ranks: line.ranks, conditions: d.conditions(line, 'device'),
-                    application: line.problem.application})];
+                    application: line.problem.application, intensity: line.flops && line.bytes ? line.flops / line.bytes : null})];
             });
         });
     }
@@ -147,7 +147,7 @@
             .map(function (time) { return [time.key, time]; }));
     }
 
-    /* The line behind a time, and the place of its release, from the file of lines: what opens below a row. */
+    /* The line behind a time, and the place of its release, from the file of lines, which open below a row. */
     function detail(catalogue, time) {
         return d.lines(catalogue, time.machine, time.family).then(function (lines) {
             var line = lines.find(function (each) {

@@ -35,7 +35,7 @@
         });
         var rest = more ? 'and ' + more + (more === 1 ? ' family' : ' families') + ' that changed less' : '';
         var said = found.map(function (line) { return line.label; }).concat(rest || []).join(', ');
-        return el('a', {class: 'multiple', click: clicked, href: 'index.html' + d.address({machine: group.machine, framework: group.framework, 'speed-precision': group.precision}),
+        return el('a', {class: 'multiple', click: clicked, href: 'index.html' + d.address({machine: group.machine, framework: group.framework, precision: group.precision}),
             'aria-label': group.framework + ' ' + first.version + ' to ' + last.version + ' on ' + group.machine + ', speed over the first release: ' + said},
         el('strong', {}, group.framework), ' ' + first.version + ' to ' + last.version, el('br'), el('small', {}, where), d.small_lines(found, group.at.length), rest ? el('small', {}, rest) : []);
     }

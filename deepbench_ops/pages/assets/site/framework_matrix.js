@@ -8,8 +8,8 @@
     /* A choice as text: the family, a blank and the framework. Neither name holds a blank. */
     function picked(family, framework) { return family + ' ' + framework; }
 
-    /* Draw the choices and the matrix of `wanted`, {where, at, cell}, into `place`. `chosen(values)` is called with what the
-       user changes. */
+    /* Draw the choices and the matrix of `wanted`, {where, at, cell}, into `place`. `chosen(values)` is called with the
+       changes of the user. */
     function matrix(place, catalogue, machines, wanted, chosen) {
         var machine = machines.find(function (each) { return each.machine === wanted.where; }) ||
             machines.find(function (each) { return each.machine === catalogue.here; }) ||
@@ -23,8 +23,8 @@
             return rows.some(function (row) { return row.cells[name]; });
         });
         var cell = wanted.cell && find(rows, wanted.cell) ? wanted.cell : '';
+        offer(machine, machines, precisions, precision, function (values) { chosen(Object.assign({cell: ''}, values)); });
         place.replaceChildren(
-            toolbar(machine, machines, precisions, precision, function (values) { chosen(Object.assign({cell: ''}, values)); }),
             rows.length ? el('div', {class: 'sideways', tabindex: 0, role: 'group', 'aria-label': 'Frameworks on ' + machine.machine},
                 drawn(rows, names, machine, catalogue, cell, chosen))
                 : el('p', {}, 'No family on ' + machine.machine + ' has enough kernels that two frameworks share. The kernels are listed below.'),
@@ -41,14 +41,14 @@
         return rows.some(function (row) { return cell.split(' ')[0] === row.family && row.cells[cell.split(' ')[1]]; });
     }
 
-    function toolbar(machine, machines, precisions, precision, chosen) {
-        var where = el('select', {id: 'where', change: function () { chosen({where: where.value}); }},
-            machines.map(function (each) { return el('option', {value: each.machine}, each.machine); }));
-        var at = el('select', {id: 'at', disabled: precisions.length < 2, change: function () { chosen({where: machine.machine, at: at.value}); }},
-            precisions.map(function (each) { return el('option', {value: each}, d.words(each)); }));
-        where.value = machine.machine;
-        at.value = precision || '';
-        return el('div', {class: 'toolbar'}, el('label', {}, 'Machine ', where), el('label', {}, 'Precision ', at));
+    /* Fill the choices of the toolbar. */
+    function offer(machine, machines, precisions, precision, chosen) {
+        var where = document.getElementById('where'), at = document.getElementById('at');
+        d.offer(where, machines.map(function (each) { return [each.machine, each.machine]; }), null, machine.machine);
+        d.offer(at, precisions, null, precision);
+        at.disabled = precisions.length < 2;
+        where.onchange = function () { chosen({where: where.value}); };
+        at.onchange = function () { chosen({where: machine.machine, at: at.value}); };
     }
 
     function versions(known) {
@@ -88,7 +88,7 @@
     function button(row, name, cell, chosen) {
         var own = picked(row.family, name), here = own === cell, found = row.cells[name];
         var said = name === fastest(row) ? (row.clear ? 'the fastest' : 'the fastest, but others are within the noise')
-            : d.times_than(found.ratio, fastest(row)) + (found.clear ? '' : ', within the noise');
+            : d.factor_than(found.ratio, fastest(row)) + (found.clear ? '' : ', within the noise');
         return d.tint(el('button', {type: 'button', id: 'cell-' + own.replace(' ', '-'), 'aria-pressed': String(here), title: name + ': ' + said + '. Show its kernels.',
             click: function () { chosen({cell: here ? '' : own}); }},
         el('small', {class: 'which'}, name), el('b', {}, text(row, name)), el('small', {}, d.counted(kernels(row, name).length, 'kernel'))),

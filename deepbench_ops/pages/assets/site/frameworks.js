@@ -7,6 +7,7 @@
     var find = document.getElementById('find');
     if (!find) { return; }
     var WHERE = ['machine', 'family', 'operation', 'precision'];
+    var views = new Map();  /* order and filter of the table of each section */
     var sections = Array.from(document.querySelectorAll('details[data-key]'));
 
     function load(section) {
@@ -23,18 +24,21 @@
     /* The kernels of a section that match the search: by machine, family, pass, precision, problem, set, application and
        the releases that measured them. */
     function matching(rows, section) {
-        var own = WHERE.map(function (key) { return section.dataset[key]; }), found = d.searched(find.value);
+        var own = WHERE.concat('heading').map(function (key) { return section.dataset[key]; }), found = d.searched(find.value);
         return rows.filter(function (row) {
             var releases = row.times.map(function (one) { return one[1] + ' ' + one[2]; });
-            return found([row.name, row.application].concat(row.sets, row.sets.map(d.words), own, own.map(d.words), releases).join(' '));
+            return found([row.name, row.title || '', row.application].concat(row.sets, row.sets.map(d.words), own, own.map(d.words), releases).join(' '));
         });
     }
 
     function fill(section) {
         return load(section).then(function (all) {
             var place = section.querySelector('div') || section.appendChild(el('div'));
-            show(place, section.dataset, matching(kernels(all, section), section));
-        });
+            show(place, section.dataset, matching(kernels(all, section), section), {view: views.get(section), viewed: function (next, typing) {
+                views.set(section, next);
+                remember(typing);
+            }});
+        }).catch(function (reason) { section.append(el('div', {class: 'torn', role: 'alert'}, 'These kernels cannot be shown: ' + reason.message)); });
     }
 
     /* A time of a row: [framework, release, version, day, seconds, low, high], or the reason why there is no interval
@@ -68,28 +72,33 @@
             one[5] ? [el('br'), el('small', {}, one.length > 6 ? d.interval(one[5], one[6]) : one[5])] : []);
     }
 
-    function show(place, own, rows) {
+    function show(place, own, rows, view) {
         var frameworks = d.distinct(rows.flatMap(function (row) {
             return row.times.map(function (one) { return one[0]; });
         })).sort();
-        d.table(place, {
+        d.table(place, Object.assign(view, {
+            cards: true,
             name: ['frameworks', own.machine, own.family, own.operation, own.precision].join('-'),
-            title: [d.words(own.family), d.words(own.operation), own.precision, 'on', own.machine].join(' '),
+            title: [own.heading, d.words(own.operation), own.precision, 'on', own.machine].join(' '),
             rows: rows,
-            taken: WHERE.map(function (key) { return d.same(key === 'operation' ? 'pass' : key, d.words(own[key])); }),
+            taken: [{title: 'readable name', value: function (row) { return row.title; }}]
+                .concat(WHERE.map(function (key) { return d.same(key === 'operation' ? 'pass' : key, d.words(own[key])); })),
             detail: function (row) {
                 return el('div', {}, row.times.map(function (one) { return d.command_block(d.command(row.kernel, {name: one[1]})); }));
             },
             columns: [
-                {title: 'problem', value: function (row) { return row.name; }},
+                {title: 'problem', long: true, value: function (row) { return row.name; }, cell: function (row) {
+                    return row.title ? el('span', {}, row.title, el('br'), el('small', {}, row.name)) : row.name;
+                }},
                 {title: 'set', value: function (row) { return row.sets.map(d.words).join(', '); }}
             ].concat(frameworks.map(function (name) { return time_column(rows, name); }), [
+                d.intensity_column(function (row) { return row.intensity; }),
                 {title: 'second / first', head: 'lead over the second', unit: 'ratio', number: true, value: function (row) { return row.ahead; },
-                    text: function (ratio) { return d.times(1 / ratio); }},
+                    text: function (ratio) { return d.factor(1 / ratio); }},
                 {title: 'fastest', value: function (row) { return row.fastest || 'none'; }},
                 {title: 'ratio from', value: function (row) { return row.shared ? row.shared + ' shared rounds' : 'times taken apart'; }}
             ])
-        });
+        }));
     }
 
     /* The view of the matrix: machine, precision, and the family and framework of the cell whose kernels are shown. */
@@ -100,6 +109,10 @@
         var open = sections.filter(function (section) { return section.open && !section.hidden; });
         var wanted = Object.assign({find: find.value.trim()}, shown);
         WHERE.forEach(function (key) { wanted[key] = open.map(function (section) { return section.dataset[key]; }); });
+        ['sort', 'find'].forEach(function (key) {
+            var values = open.map(function (section) { return (views.get(section) || {})[key] || ''; });
+            wanted['table-' + key] = values.some(Boolean) ? values : '';
+        });
         d.remember(wanted, typing);
     }
 
@@ -124,7 +137,7 @@
     }
 
     function result(total) {
-        return [d.counted(total, 'kernel') + ' found'].concat(total ? '.' : [' among those that two frameworks or more have measured. The ',
+        return [d.counted(total, 'kernel') + ' found'].concat(total ? ' below.' : [' among those that two frameworks or more have measured. The ',
             el('a', {href: 'timeline.html'}, 'timeline'), ' has all kernels.',
             /(^|\s)\S(\s|$)/.test(find.value) ? ' A single letter only matches a whole word.' : '']);
     }
@@ -175,7 +188,12 @@
                 return WHERE.every(function (key) { return section.dataset[key] === asked.getAll(key)[place]; });
             });
         });
-        sections.forEach(function (section) { section.open = named.includes(section); });
+        sections.forEach(function (section) {
+            var place = named.indexOf(section), before = JSON.stringify(views.get(section) || {});
+            views.set(section, {sort: asked.getAll('table-sort')[place] || '', find: asked.getAll('table-find')[place] || ''});
+            if (section.open && place >= 0 && before !== JSON.stringify(views.get(section))) { fill(section); }
+            section.open = place >= 0;
+        });
         Object.keys(shown).forEach(function (key) { shown[key] = asked.get(key) || ''; });
         var changed = find.value !== (asked.get('find') || '');
         find.value = asked.get('find') || '';

@@ -1,4 +1,4 @@
-/* The start page: pictures that answer at a glance (start_pictures.js), and below them all machines, the latest changes and the
+/* The start page: pictures that answer at a glance (index_pictures.js), and below them all machines, the latest changes and the
    speed of each family over the releases. */
 'use strict';
 
@@ -12,12 +12,13 @@
         return;
     }
 
-    function draw_pictures(catalogue, start, asked, remember) {
-        d.start_pictures.fastest(at('fastest'), start, catalogue, asked, remember);
-        d.start_pictures.changes(at('changed'), start, catalogue);
-        d.start_pictures.frameworks(at('which'), start, catalogue, asked, remember);
-        d.start_pictures.speeds(at('since'), start, catalogue, function () { at('speed-choices').scrollIntoView(); });
+    function draw_pictures(catalogue, start, wanted) {
+        d.index_pictures.fastest(at('fastest'), start, catalogue, wanted);
+        d.index_pictures.frameworks(at('which'), start, catalogue, wanted);
     }
+
+    /* Fill a place by `draw()`; broken data are reported there. */
+    function part(id, draw) { d.guarded(draw)(at(id)); }
 
     /* For each release behind a family's figure: the number of kernels and the command that measures them. */
     function sources(catalogue, machine) {
@@ -25,7 +26,7 @@
             return family.sources.map(function (source) {
                 var release = catalogue.releases[source[0]], count = source[1];
                 var one = {precision: family.precision, selections: source[2], unusual: family.unusual};
-                return el('div', {}, d.words(family.family) + ', ' + d.counted(count, 'kernel') + ' of ' + release.name + ':',
+                return el('div', {}, catalogue.headings[family.family] + ', ' + d.counted(count, 'kernel') + ' of ' + release.name + ':',
                     d.command_block(d.families_command(machine, release, [one])));
             });
         };
@@ -40,15 +41,18 @@
         at('others').replaceChildren.apply(at('others'), left.length ? ['Machines without ' + d.words(precision) + ' results under the usual conditions: ']
             .concat(left.flatMap(function (machine, place) {
                 var own = start.standings.filter(function (one) { return one.machine === machine.name; });
-                var having = d.distinct(own.map(function (one) { return d.words(one.family) + ' at ' + d.words(one.precision); }));
+                var having = d.distinct(own.map(function (one) { return catalogue.headings[one.family] + ' at ' + d.words(one.precision); }));
                 return [place ? '; ' : '', el('a', {href: 'machine.html' + d.address({machine: machine.name})}, machine.name),
                     ' (' + (having.length ? having.join(', ')
-                        : Object.keys(machine.families).map(d.words).join(', ') + ' under other conditions') + ')'];
+                        : Object.keys(machine.families).map(function (family) { return catalogue.headings[family]; }).join(', ') + ' under other conditions') + ')'];
             }), '.') : []);
     }
 
-    function machines_table(catalogue, start) {
-        var wanted = {precision: at('precision').value, kind: at('kind').value};
+    /* The machines at the chosen precision, else at the usual one where none has results at it. */
+    function machines_table(catalogue, start, views) {
+        var wanted = {kind: at('kind').value, precision: d.index_pictures.usual_precision(
+            d.distinct(start.standings.map(function (one) { return one.precision; })), at('precision').value)};
+        at('machines-title').textContent = 'Machines at ' + d.words(wanted.precision || at('precision').value);
         var families = catalogue.families.filter(function (family) {
             return start.standings.some(function (one) { return one.family === family; });
         });
@@ -68,9 +72,10 @@
             group.newest = Math.max(group.newest, one.newest);
         });
         var all = Object.values(start.headline).reduce(function (a, b) { return a + b; }, 0);
-        d.table(at('machines'), {
+        d.table(at('machines'), Object.assign(views.of('machines'), {
             name: 'machines',
             title: 'Machines',
+            cards: true,
             rows: Object.values(groups).sort(function (a, b) { return b.newest - a.newest; }),
             detail: function (row) {
                 return el('div', {}, el('p', {}, 'Each share is the median over the kernels of a family, with the newest time of each kernel. These commands ' +
@@ -84,38 +89,42 @@
                 {title: 'newest', value: function (row) { return catalogue.releases[row.newest].name; }},
                 {title: 'device', value: function (row) { return row.device; }}
             ].concat(families.map(function (family) {
-                return {title: d.words(family), unit: 'share', number: true, note: 'median share of the roofline', value: function (row) {
+                return {title: d.words(family), head: catalogue.headings[family], unit: 'share', number: true, note: 'median share of the roofline', value: function (row) {
                     return row.families[family] ? row.families[family].of_roof : null;
                 }, text: function (value) { return d.percent(value, 2); }};
             }), [
                 {title: 'kernels', number: true, value: function (row) { return row.kernels; }},
                 {title: 'headline', head: 'headline, of ' + all, number: true, value: function (row) { return row.headline; }},
                 {title: 'released', day: true, value: function (row) { return catalogue.releases[row.newest].date; }},
-                {title: 'what it is', value: function (row) { return d.processor(row.machine); }}
+                {title: 'processor', value: function (row) { return d.processor(row.machine); }}
             ])
-        });
+        }));
         others(catalogue, start, new Set(Object.values(groups).map(function (row) { return row.machine.name; })), wanted.kind, wanted.precision);
     }
 
-    /* The changed kernel; for a group, an element that opens to show all its kernels. */
-    function what(row) {
-        function link(line, text) { return el('a', {href: 'timeline.html' + d.address(line.at)}, text); }
-        if (row.lines.length === 1) { return link(row.lines[0], row.what); }
-        return el('details', {}, el('summary', {}, row.what + ': ' + d.counted(row.lines.length, 'kernel')), el('ul', {}, row.lines.map(function (line) {
-            return el('li', {}, link(line, line.name), ' ', el('small', {}, [d.words(line.at.set), d.words(line.at.operation),
-                line.at.precision].join(', ') + ': ' + d.times(line.ratio)));
-        })));
+    /* The changed kernel, with its id small below; for a group, an element that opens to show all its kernels. */
+    function what(catalogue) {
+        function named(line, more) {
+            return [el('a', {href: 'timeline.html' + d.address(line.at)}, d.index_pictures.kernel(line, catalogue.headings)), el('br'),
+                el('small', {}, [line.name, d.words(line.at.set)].join(', ') + more)];
+        }
+        return function (row) {
+            if (row.scope === 'kernel') { return el('span', {}, named(row.lines[0], '')); }
+            return el('details', {}, el('summary', {}, d.index_pictures.changed_name(row, catalogue) + ': ' + d.counted(row.lines.length, 'kernel')),
+                el('ul', {}, row.lines.map(function (line) { return el('li', {}, named(line, ': ' + d.factor(line.ratio))); })));
+        };
     }
 
-    function latest(catalogue, start) {
+    function latest(catalogue, start, views) {
         at('judged').textContent = 'A line is one kernel over the releases of a framework. ' + start.several.toLocaleString('en') + ' of ' +
             d.counted(start.lines, 'line') + ' have two releases or more, and ' + start.judged.toLocaleString('en') +
             ' of these are long enough to judge. ' + d.counted(start.changes, 'change') + (start.changes === 1 ? ' is' : ' are') +
             ' larger than the noise.';
         if (!start.latest.length) { return; }
-        d.table(at('latest'), {
-            name: 'verdicts',
+        d.table(at('latest'), Object.assign(views.of('latest'), {
+            name: 'latest-changes',
             title: 'Latest changes',
+            cards: true,
             rows: start.latest,
             taken: ['framework', 'family', 'set', 'precision'].map(function (name) {
                 return {title: name, value: function (row) {
@@ -138,26 +147,27 @@
                         var kind = row.slower ? 'slower' : 'faster';
                         return el('strong', {class: kind}, kind);
                     }},
-                {title: 'level', head: 'change', unit: 'ratio', number: true, value: function (row) { return row.ratio; }, text: d.times},
-                {title: 'what', head: 'changed kernels', long: true, value: function (row) { return row.what; }, cell: what},
-                {title: 'kernels', number: true, value: function (row) { return row.kernels; },
+                {title: 'level', head: 'change', style: 'factor', unit: 'ratio', number: true, value: function (row) { return row.ratio; }, text: function (ratio) { return d.factor(ratio); }},
+                {title: 'what', head: 'changed kernels', long: true, value: function (row) { return d.index_pictures.changed_name(row, catalogue); }, cell: what(catalogue)},
+                {title: 'kernels', number: true, value: function (row) { return row.lines.length; },
                     text: function (value, row) { return value + ' of ' + row.watched; }}
             ]
-        });
-        at('latest').append(el('p', {}, el('a', {href: 'verdicts.html'}, 'All verdicts, with intervals and noise')));
+        }));
+        at('latest').append(el('p', {}, el('a', {href: 'verdicts.html'}, 'List of changes, with intervals and noise')));
     }
 
-    /* A family's name, with the device where the figures are of several devices. */
-    function family_name(one, all) {
+    /* A family's heading, with the device where the figures are of several devices. */
+    function family_name(one, all, catalogue) {
         var several = d.distinct(all.map(function (each) { return each.unusual.device; })).length > 1;
-        return d.words(one.family) + (several ? ' on ' + d.device(one.unusual) : '');
+        return catalogue.headings[one.family] + (several ? ' on ' + d.device(one.unusual) : '');
     }
 
-    function speed(catalogue, start) {
-        var machine = at('machine').value, framework = at('framework').value, precision = at('speed-precision').value;
-        var found = start.speeds.filter(function (one) {
-            return one.machine === machine && one.framework === framework && one.precision === precision;
-        });
+    function speed(catalogue, start, views) {
+        var machine = at('machine').value, framework = at('framework').value;
+        var own = start.speeds.filter(function (one) { return one.machine === machine && one.framework === framework; });
+        var precision = d.index_pictures.usual_precision(d.distinct(own.map(function (one) { return one.precision; })), at('precision').value);
+        var found = own.filter(function (one) { return one.precision === precision; });
+        at('speed-title').textContent = 'Speed of each family over the releases' + (found.length ? ': ' + [framework, d.words(precision), machine].join(', ') : '');
         if (!found.length) {
             at('speed').replaceChildren();
             at('speed').append(el('p', {}, 'No family has two releases that measured the same kernels.'));
@@ -175,15 +185,16 @@
             x: {type: 'names', names: releases.map(version), title: framework},
             y: {type: 'linear', title: 'speed over that of the first release, higher is faster', label: function (value) { return d.digits(value, 3) + '\u00d7'; }},
             series: found.map(function (one, place) {
-                var family = family_name(one, found);
+                var family = family_name(one, found, catalogue);
                 return {label: family, colour: place, dash: place, points: one.values.map(function (value, i) {
                     return {x: version(one.at[i]), y: value, kind: 'filled', said: [family + ', ' + catalogue.releases[one.at[i]].name,
-                        d.times(1 / value) + ' than the first release', d.counted(one.kernels[i], 'kernel')]};
+                        d.factor_than(1 / value, 'the first release'), d.counted(one.kernels[i], 'kernel')]};
                 })};
             })
         });
-        d.table(at('speed-table'), {
+        d.table(at('speed-table'), Object.assign(views.of('speed'), {
             name: 'speed',
+            cards: true,
             title: 'Speed of each family over the releases',
             rows: releases,
             detail: function (p) {
@@ -198,12 +209,12 @@
                 {title: 'release', value: function (p) { return catalogue.releases[p].name; }},
                 {title: 'released', value: function (p) { return catalogue.releases[p].date; }}
             ].concat(found.map(function (one) {
-                return {title: family_name(one, found), number: true, value: function (p) {
+                return {title: family_name(one, found, catalogue), number: true, value: function (p) {
                     var place = one.at.indexOf(p);
                     return place < 0 ? null : one.values[place];
-                }, text: function (value) { return d.times(1 / value); }};
+                }, text: function (value) { return d.factor(1 / value); }};
             }))
-        });
+        }));
     }
 
     d.page(function (catalogue) {
@@ -214,42 +225,52 @@
             }
             at('lead').textContent = start.points.toLocaleString('en') + ' measured and published times of kernels on ' + d.counted(catalogue.machines.length, 'machine') +
                 ', with ' + d.counted(catalogue.releases.length, 'release') + '.';
-            var asked = d.asked(), CHOICES = ['precision', 'kind', 'machine', 'framework', 'speed-precision'];
-            var pictures = Object.fromEntries(['ranked', 'ranked-precision', 'where'].map(function (name) { return [name, asked.get(name)]; }));
-            function remember(chosen) {
-                Object.assign(pictures, chosen);
-                d.remember(Object.assign({}, pictures, Object.fromEntries(CHOICES.map(function (id) { return [id, at(id).value]; }))));
-            }
-            draw_pictures(catalogue, start, pictures, remember);
-            d.offer(at('precision'), d.distinct(start.standings.map(function (one) { return one.precision; })).sort(), 'float32',
-                asked.get('precision'));
-            d.choose(at('kind'), asked.get('kind'));
-            ['precision', 'kind'].forEach(function (id) {
-                at(id).addEventListener('change', function () { machines_table(catalogue, start); remember({}); });
-            });
-            machines_table(catalogue, start);
-            latest(catalogue, start);
-
-            function of_machine() { return start.speeds.filter(function (one) { return one.machine === at('machine').value; }); }
-            function of_framework() {
-                return of_machine().filter(function (one) { return one.framework === at('framework').value; });
-            }
+            var asked = d.asked(), CHOICES = ['family', 'precision', 'machine', 'framework', 'kind'];
+            var views = d.table_views(['machines', 'latest', 'speed'], remember);
             var longest = start.speeds.slice().sort(function (a, b) {
                 return (b.framework !== 'published') - (a.framework !== 'published') || b.at.length - a.at.length;
             })[0] || {};
-            function chosen(wanted) {
-                d.offer(at('framework'), d.distinct(of_machine().map(function (one) { return one.framework; })), longest.framework,
-                    wanted.get('framework'));
-                d.offer(at('speed-precision'), d.distinct(of_framework().map(function (one) { return one.precision; })), 'float32',
-                    wanted.get('speed-precision'));
-                speed(catalogue, start);
-            }
-            d.offer(at('machine'), d.distinct(start.speeds.map(function (one) { return one.machine; }))
-                .map(function (name) { return [name, name]; }), longest.machine, asked.get('machine'));
-            ['machine', 'framework', 'speed-precision'].forEach(function (id) {
-                at(id).addEventListener('change', function () { chosen(new URLSearchParams()); remember({}); });
+            offer_all();
+            d.index_pictures.changes(at('changed'), start, catalogue);
+            d.index_pictures.speeds(at('since'), start, catalogue, function () { at('speed-title').scrollIntoView(); });
+            part('latest', function () { latest(catalogue, start, views); });
+            shown();
+            CHOICES.forEach(function (id) {
+                at(id).onchange = function () {
+                    if (id === 'machine') { offer_frameworks(null); }
+                    shown();
+                    remember();
+                };
             });
-            chosen(asked);
+
+            function remember(typing) {
+                d.remember(Object.assign(Object.fromEntries(CHOICES.map(function (id) { return [id, at(id).value]; })), views.fields()), typing);
+            }
+
+            function offer_all() {
+                var compared = Object.keys(start.ratios), all = d.distinct(compared.concat(start.speeds.map(function (one) { return one.machine; }))).sort();
+                var most = compared.sort(function (a, b) { return start.ratios[b].length - start.ratios[a].length; })[0];
+                d.offer(at('family'), d.distinct(start.fastest.map(function (one) { return one.family; })).map(function (family) {
+                    return [family, catalogue.headings[family]];
+                }), null, asked.get('family'));
+                d.offer(at('precision'), d.distinct([start.fastest, start.standings, start.speeds].flat().map(function (one) { return one.precision; })).sort(), 'float32',
+                    asked.get('precision'));
+                d.offer(at('machine'), all.map(function (name) { return [name, name]; }), all.includes(catalogue.here) ? catalogue.here : most || longest.machine, asked.get('machine'));
+                d.choose(at('kind'), asked.get('kind'));
+                offer_frameworks(asked.get('framework'));
+            }
+
+            function offer_frameworks(wanted) {
+                var own = start.speeds.filter(function (one) { return one.machine === at('machine').value; });
+                var most = own.slice().sort(function (a, b) { return (b.framework !== 'published') - (a.framework !== 'published') || b.at.length - a.at.length; })[0];
+                d.offer(at('framework'), d.distinct(own.map(function (one) { return one.framework; })), most && most.framework, wanted);
+            }
+
+            function shown() {
+                draw_pictures(catalogue, start, {family: at('family').value, precision: at('precision').value, machine: at('machine').value});
+                part('machines', function () { machines_table(catalogue, start, views); });
+                part('speed', function () { speed(catalogue, start, views); });
+            }
         });
     });
 })();

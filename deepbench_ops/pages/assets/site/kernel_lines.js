@@ -66,7 +66,7 @@
         return lines.some(function (line) { return line.flops; }) ? 'FLOP/s' : 'bytes/s';
     }
 
-    /* Columns of exports with what the page shows about all kernels of a table, except the columns `shown`. */
+    /* Columns of exports with the facts that the page shows about all kernels of a table, except the columns `shown`. */
     function of_lines(line_of, shown) {
         return [
             {title: 'machine', value: function (row) { return line_of(row).machine.name; }},
@@ -95,7 +95,7 @@
             .map(function (name) { return name === less ? '' : line[name]; }).filter(Boolean).join(', ');
     }
 
-    /* The key of what is timed: equal on every machine and release. */
+    /* The key of a kernel: equal on every machine and release. */
     function kernel(line) {
         return [line.family, line.set, line.operation, line.precision, problem_name(line), conditions(line, 'device')].join('|');
     }
@@ -128,13 +128,13 @@
         });
     }
 
-    /* A time's interval, or the reason why it has none, why it is unsteady, and the machine's state; '' for published
+    /* A time's interval, or the reason why it has none, why it is unsteady or in conflict, and the machine's state; '' for published
        times, which are single figures. */
     function interval_text(line, place) {
         var interval = line.low && line.low[place] ? deepbench.interval(line.low[place], line.high[place])
             : line.without ? line.without[place] : '';
         var state = line.states && line.states[place] ? 'state of the machine: ' + line.states[place] : '';
-        return [interval, ensemble_text(line, place), unsteady_reason(line, place), state].filter(Boolean).join('; ');
+        return [interval, ensemble_text(line, place), unsteady_reason(line, place), conflict_text(line, place), state].filter(Boolean).join('; ');
     }
 
     /* The rounds in which a time was measured together with other releases; '' where it was measured on its own. */
@@ -146,6 +146,12 @@
     /* Why a time is unsteady; '' where it is steady. */
     function unsteady_reason(line, place) {
         return line.unsteady && line.unsteady[place] ? 'unsteady: ' + line.unsteady[place] : '';
+    }
+
+    /* The different times that were sent for a point, while no one has chosen; '' where there is one. */
+    function conflict_text(line, place) {
+        var found = line.conflict && line.conflict[place] || [];
+        return found.length ? 'conflict: ' + found.map(deepbench.seconds).join(' and ') + ' were sent' : '';
     }
 
     /* The two columns of a time's interval; `read(row)` gives its line and place. */
@@ -164,7 +170,8 @@
             {title: '99 % interval: low', unit: 'seconds', number: true, value: end('low'), text: deepbench.seconds, missing: without, cell: function (row) {
                 var low = end('low')(row);
                 var time = read(row);
-                var remarks = [ensemble_text(time.line, time.place), unsteady_reason(time.line, time.place)].filter(Boolean).join('; ');
+                var remarks = [ensemble_text(time.line, time.place), unsteady_reason(time.line, time.place), conflict_text(time.line, time.place)]
+                    .filter(Boolean).join('; ');
                 return low && !remarks ? deepbench.seconds(low)
                     : deepbench.el('span', {}, low ? [deepbench.seconds(low), deepbench.el('br')] : [],
                         deepbench.el('small', {}, low ? remarks : without(row)));

@@ -33,8 +33,7 @@
             {title: 'of the roof', head: 'share of roof', style: 'factor', unit: 'share', number: true, value: newest(d.of_roof), text: function (value) { return d.percent(value); }},
             {title: 'time', unit: 'seconds', number: true, value: newest(function (line, i) { return line.seconds[i]; }), text: d.seconds},
             {title: 'rate', unit: 'FLOP/s', number: true, value: newest(function (line, i) { return line.flops ? d.rate(line, i) : null; }), text: function (value) { return d.scaled(value, 'FLOP/s'); }},
-            {title: 'intensity', head: 'FLOP per byte', unit: 'FLOP/byte', number: true, value: function (line) { return line.flops && line.bytes ? line.flops / line.bytes : null; },
-                text: function (value) { return d.digits(value, 3); }},
+            d.intensity_column(function (line) { return line.flops && line.bytes ? line.flops / line.bytes : null; }),
             {title: 'memory', head: 'memory rate', unit: 'bytes/s', number: true, value: newest(d.bandwidth), text: function (value) { return d.scaled(value, 'B/s'); }},
             {title: 'family', value: function (line) { return line.heading; }},
             {title: 'pass', value: function (line) { return d.words(line.operation); }},
@@ -60,5 +59,5 @@
         }));
     }
 
-    Object.assign(deepbench, {kernel_table: kernel_table});
+    Object.assign(deepbench, {kernel_table: d.guarded(kernel_table)});
 })();

@@ -60,5 +60,5 @@
             }))));
     }
 
-    Object.assign(deepbench, {machine_families: families, family_summary: summary});
+    Object.assign(deepbench, {machine_families: d.guarded(families), family_summary: summary});
 })();

@@ -43,10 +43,10 @@
         peaks(box.querySelector('div.peaks'), machine);
     }
 
-    /* Software and settings under a framework's newest release, and what changed with each release; read when the box is opened. */
+    /* Software and settings under a framework's newest release, and its changes with each release; read when the box is opened. */
     function software(box, catalogue, machine, framework) {
         box.hidden = !framework;
-        box.querySelector('summary').textContent = 'Software and settings under the newest ' + framework + ', and what was new with each release';
+        box.querySelector('summary').textContent = 'Software and settings under the newest ' + framework + ', and new ones with each release';
         box.ontoggle = function () { if (box.open) { read(); } };
         if (box.open) { read(); }
 

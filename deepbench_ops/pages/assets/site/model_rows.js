@@ -1,4 +1,4 @@
-/* Published figures of whole models, next to what a machine measured: names, rates, precisions that differ, and bars. */
+/* Published figures of whole models, next to those of a machine: names, rates, precisions that differ, and bars. */
 'use strict';
 
 (function () {

@@ -58,8 +58,7 @@
                 {title: 'published', number: true, value: function (row) { return row.published; }},
                 {title: 'unit', value: function (row) { return row.unit; }},
                 {title: 'also reported', head: 'other figures', long: true, value: function (row) { return row.told; }},
-                {title: 'ms a step', head: 'time per step', unit: 'milliseconds', number: true, value: function (row) { return row.seconds ? 1e3 * row.seconds : null; },
-                    text: function (value) { return d.digits(value, 4) + ' ms'; }}
+                {title: 'time per step', unit: 'seconds', number: true, value: function (row) { return row.seconds || null; }, text: d.seconds}
             ].concat(data.machines.flatMap(function (machine) {
                 return [
                     {title: machine, unit: 'items/s', number: true, value: function (row) { return (cell(row, machine) || {}).per_second; },
@@ -76,7 +75,7 @@
         d.model_rows.bars(at('chart'), rows, machine, data.sources[name].title);
     }
 
-    function latency(data) {
+    function latency(data, view) {
         var rows = data.latency;
         at('latency-chart').hidden = !rows.length;
         if (!rows.length) {
@@ -85,7 +84,7 @@
         }
         var PARTS = [['median', 'median_seconds', 'measured'], ['90 %', 'p90_seconds', 'late'], ['99 %', 'p99_seconds', 'later']];
         var labels = distinct_labels(rows, function (row) {
-            return row.model + ', batch ' + row.batch + ' x ' + row.threads;
+            return row.model + ', batch ' + row.batch + (row.threads > 1 ? ', ' + row.threads + ' at once' : '');
         }, ['precision', 'by', 'machine', 'release', 'device'].map(function (key) { return function (row) { return row[key]; }; }));
         var bars = d.bar_rows(rows.map(function (row, place) {
             return {name: labels[place], note: [row.by, row.precision, row.machine, row.release].join(', '), bars: PARTS.map(function (part) {
@@ -96,7 +95,8 @@
         at('latency-chart').replaceChildren(bars, el('div', {class: 'tools'}, d.picture_buttons(function () { return bars; }, function () {
             return {name: 'latency', title: 'Latency of a batch: median, 90 % and 99 %', sides: d.distinct(rows.map(function (row) { return row.machine + ', ' + row.release; })).join('; ')};
         })));
-        d.table(at('latency'), {
+        d.table(at('latency'), Object.assign(view, {
+            cards: true,
             name: 'latency',
             title: 'Latency',
             rows: rows,
@@ -123,10 +123,10 @@
                 {title: 'items a second', head: 'items per second', unit: 'items/s', number: true, value: function (row) { return row.batch * row.threads / row.median_seconds; },
                     text: function (value) { return d.digits(value, 4); }}
             ])
-        });
+        }));
     }
 
-    function overhead(data) {
+    function overhead(data, view) {
         var rows = data.apart;
         if (!rows.length) {
             at('overhead').replaceChildren(el('p', {}, 'No operations were measured one by one yet. This command measures them:'),
@@ -139,7 +139,8 @@
         function end(place) {
             return function (row) { return row.interval.length ? row.interval[place] : null; };
         }
-        d.table(at('overhead'), {
+        d.table(at('overhead'), Object.assign(view, {
+            cards: true,
             name: 'overhead',
             title: 'Overhead',
             rows: rows,
@@ -147,7 +148,9 @@
                 return d.command_block('deepbench overhead ' + row.problem.replace(/_b\d+$/, '') + ' --machine ' + d.quoted(row.machine));
             },
             columns: [
-                {title: 'model', value: function (row) { return row.problem; }},
+                {title: 'model', long: true, value: function (row) { return row.problem; }, cell: function (row) {
+                    return el('span', {}, row.title, el('br'), el('small', {}, row.problem));
+                }},
                 {title: 'pass', value: function (row) { return d.words(row.operation); }},
                 {title: 'precision', value: function (row) { return row.precision; }},
                 {title: 'conditions', value: d.conditions},
@@ -159,11 +162,11 @@
                 {title: 'overhead, from', head: 'from', unit: 'share', number: true, value: end(0), text: percent},
                 {title: 'overhead, to', head: 'to', unit: 'share', number: true, value: end(1), text: percent}
             ]
-        });
+        }));
     }
 
     /* Published rows of several devices, and measured ones of several ranks, as lines over their numbers. */
-    function scaling(data) {
+    function scaling(data, view) {
         var groups = {};
         function add(key, about, devices, rate) {
             groups[key] = groups[key] || {about: about, points: []};
@@ -180,7 +183,12 @@
             var about = {model: row.model, pass: 'training_step', machine: row.machine, precision: row.precision, of: row.release,
                 batch: row.batch, how: row.split ? 'tables split over the ranks' : '', command: 'deepbench scaling ' + row.model + ' --batch ' + row.batch +
                     (row.split ? ' --split' : '')};
-            add(JSON.stringify(about), about, row.ranks, row.batch * row.ranks / row.step_seconds);
+            var key = JSON.stringify(about);
+            add(key, about, row.ranks, row.batch * row.ranks / row.step_seconds);
+            if (row.interconnect) {
+                groups[key].about.command = 'deepbench fleet plan --nodes ' + row.nodes + ' --ranks-per-node ' + row.ranks_per_node +
+                    ' --interconnect ' + row.interconnect + ' --training ' + row.model + ' --batch ' + row.batch + (row.split ? ' --split' : '');
+            }
         });
         var rows = Object.values(groups).flatMap(function (group) {
             var points = group.points.sort(function (a, b) { return a.devices - b.devices; });
@@ -214,7 +222,8 @@
                 })};
             })
         });
-        d.table(at('scaling'), {
+        d.table(at('scaling'), Object.assign(view, {
+            cards: true,
             name: 'scaling',
             title: 'Scaling',
             rows: rows,
@@ -232,7 +241,7 @@
                 {title: 'efficiency', unit: 'share', number: true, value: function (row) { return row.efficiency; },
                     text: function (value) { return d.percent(value); }}
             ]
-        });
+        }));
     }
 
     /* The machine of the address, else the one that published, else that with the most figures next to those of the table. */
@@ -245,11 +254,12 @@
     d.page(function (catalogue) {
         return d.load('data/models').then(function (data) {
             var asked = d.asked(), view = {sort: asked.get('sort') || '', find: asked.get('find') || ''};
+            var views = d.table_views(['latency', 'overhead', 'scaling'], remember);
             d.offer(at('table'), Object.keys(data.tables).map(function (name) { return [name, data.sources[name].title]; }), 'stcp920',
                 asked.get('table'));
             d.offer(at('machine'), data.machines.map(function (name) { return [name, name]; }), usual_machine(data, catalogue, data.tables[at('table').value]), asked.get('machine'));
             at('machine').parentNode.hidden = !data.machines.length;
-            function remember(typing) { d.remember(Object.assign({table: at('table').value, machine: at('machine').value}, view), typing); }
+            function remember(typing) { d.remember(Object.assign({table: at('table').value, machine: at('machine').value}, view, views.fields()), typing); }
             function show() {
                 table(data, at('table').value, at('machine').value, view, function (next, typing) {
                     Object.assign(view, next);
@@ -261,9 +271,9 @@
                 show();
             };
             show();
-            latency(data);
-            overhead(data);
-            scaling(data);
+            latency(data, views.of('latency'));
+            overhead(data, views.of('overhead'));
+            scaling(data, views.of('scaling'));
         });
     });
 })();

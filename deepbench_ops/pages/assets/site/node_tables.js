@@ -20,7 +20,7 @@
 
     function level(own) {
         if (!own) { return ''; }
-        var note = [d.times(own.ratio), d.counted(own.kernels, 'kernel'), own.low === null ? own.kind : '', own.since ? 'slow since ' + own.since : ''];
+        var note = [d.factor(own.ratio), d.counted(own.kernels, 'kernel'), own.low === null ? own.kind : '', own.since ? 'slow since ' + own.since : ''];
         return d.tint(el('span', {class: 'level', title: note.filter(Boolean).join(', ')}, factor_text(own.ratio)), shade(own.kind), own.ratio);
     }
 
@@ -99,5 +99,5 @@
         });
     }
 
-    Object.assign(deepbench, {node_heat: node_heat, node_kernels: kernels});
+    Object.assign(deepbench, {node_heat: d.guarded(node_heat), node_kernels: d.guarded(kernels)});
 })();

@@ -11,7 +11,7 @@
         var few = nodes.types.map(function (type) { return type.machine + ': ' + d.counted(type.measured, 'node'); });
         at('content').replaceChildren(el('div', {}, el('p', {class: 'lead'}, few.length
             ? 'No nodes can be compared: a machine type needs ' + nodes.fewest + ' nodes that measured the same kernels. Measured so far: ' + few.join(', ') + '.'
-            : 'No results of several nodes exist. A plan that every node of a machine type runs makes them:'),
+            : 'No results of several nodes exist yet. A plan that every node of a machine type runs makes them:'),
         COMMANDS.map(function (text) { return d.command_block(text); })));
     }
 

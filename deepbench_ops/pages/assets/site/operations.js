@@ -5,6 +5,7 @@
     var d = deepbench, el = d.el;
     var at = function (id) { return document.getElementById(id); };
     var WIDEST = 720;  /* pixels of the histogram */
+    var ALL = 'all';
     var CHOICES = ['family', 'operation', 'precision', 'machine'];
     var view = {};  /* order and filter of the table */
 
@@ -19,12 +20,19 @@
         return arithmetic && memory && arithmetic.device === memory.device ? arithmetic.value / memory.value : null;
     }
 
-    function rows(family, operation, precision) {
-        var place = family.precisions.indexOf(precision);
-        return family.problems.filter(function (problem) { return operation in problem.flops; }).map(function (problem) {
-            var flops = problem.flops[operation], bytes = problem.bytes[operation][place];
-            return Object.assign({}, problem, {flops: flops, bytes: bytes, intensity: flops && bytes ? flops / bytes : null});
+    function rows(families, operation, precision) {
+        return families.flatMap(function (family) {
+            var place = family.precisions.indexOf(precision);
+            return place < 0 ? [] : family.problems.filter(function (problem) { return operation in problem.flops; }).map(function (problem) {
+                var flops = problem.flops[operation], bytes = problem.bytes[operation][place];
+                return Object.assign({}, problem, {family: family.family, flops: flops, bytes: bytes, intensity: flops && bytes ? flops / bytes : null});
+            });
         });
+    }
+
+    /* The chosen family, or all. */
+    function chosen_families(families) {
+        return families.filter(function (each) { return [ALL, each.family].includes(at('family').value); });
     }
 
     function bound(row, turn) {
@@ -41,20 +49,22 @@
             el('figcaption', {}, 'Problems by FLOP per byte, on a logarithmic scale. Left of a machine\u2019s line its memory bounds a kernel, right of it its arithmetic. ' +
                 d.counted(ridges.length, 'machine') + (ridges.length === 1 ? ' has' : ' have') + ' a peak at ' + d.words(precision) + '.'),
             el('div', {class: 'tools'}, d.picture_buttons(function () { return at('intensities').querySelector('svg'); }, function () {
-                var what = [at('family').value, at('operation').value, precision];
-                return {name: ['intensity'].concat(what).join('-'), title: 'Problems by FLOP per byte: ' + what.map(d.words).join(', '), sides: chosen};
+                var what = [at('operation').value, precision], family = at('family').selectedOptions[0].textContent;
+                return {name: ['intensity', at('family').value].concat(what).join('-'), sides: chosen,
+                    title: 'Problems by FLOP per byte: ' + [family].concat(what.map(d.words)).join(', ')};
             })));
     }
 
     function shown(catalogue, families) {
-        var family = families.find(function (each) { return each.family === at('family').value; });
-        var operation = at('operation').value, precision = at('precision').value, multiplied = family.multiplied[precision];
+        var some = chosen_families(families), name = 'operations-' + at('family').value;
+        var operation = at('operation').value, precision = at('precision').value;
+        var multiplied = some.map(function (family) { return family.multiplied[precision]; }).find(Boolean);
         var machine = catalogue.machines.find(function (each) { return each.name === at('machine').value; });
-        var turn = machine ? ridge(machine, multiplied) : null, found = rows(family, operation, precision);
+        var turn = machine ? ridge(machine, multiplied) : null, found = rows(some, operation, precision);
         picture(found, catalogue.machines, multiplied, at('machine').value);
         d.table(at('problems'), {
-            name: 'operations-' + family.family,
-            title: 'Problems of ' + catalogue.headings[family.family],
+            name: name,
+            title: 'Problems of ' + at('family').selectedOptions[0].textContent,
             rows: found,
             cards: true,
             view: view,
@@ -62,10 +72,10 @@
                 view = next;
                 remember(typing);
             },
-            taken: [d.same('family', family.family), d.same('operation', operation), d.same('precision', precision)],
+            taken: [{title: 'family', value: function (row) { return row.family; }}, d.same('operation', operation), d.same('precision', precision)],
             detail: function (row) {
                 return el('div', {}, el('p', {}, row.title === row.id ? '' : row.id + '. ', row.source ? 'Source: ' + row.source + '. ' : '', row.note),
-                    d.command_block('deepbench problems ' + row.id), d.command_block('deepbench time ' + row.id + ' --family ' + family.family));
+                    d.command_block('deepbench problems ' + row.id), d.command_block('deepbench time ' + row.id + ' --family ' + row.family));
             },
             columns: [
                 {title: 'problem', long: true, value: function (row) { return row.id; }, cell: function (row) {
@@ -76,16 +86,16 @@
                     text: function (value) { return d.scaled(value, 'FLOP'); }},
                 {title: 'bytes', number: true, unit: 'B', value: function (row) { return row.bytes; },
                     text: function (value) { return d.scaled(value, 'B'); }},
-                {title: 'intensity', head: 'FLOP per byte', number: true, unit: 'FLOP/B', value: function (row) { return row.intensity; },
-                    text: function (value) { return d.digits(value, 3); }},
+                d.intensity_column(function (row) { return row.intensity; }),
                 {title: 'bound by', head: machine ? 'bound by, on ' + machine.name : 'bound by', value: function (row) { return bound(row, turn); }},
+                {title: 'family', head: 'family', value: function (row) { return catalogue.headings[row.family]; }},
                 {title: 'application', long: true, value: function (row) { return row.application; }},
                 {title: 'sets', value: function (row) { return row.sets.map(d.words).join(', '); }}
-            ]
+            ].filter(function (column) { return column.title !== 'family' || some.length > 1; })
         });
         at('problems').querySelector('.tools').append(el('button', {type: 'button', click: function () {
-            d.save('operations-' + family.family + '.json', JSON.stringify(found.map(function (row) {
-                return {family: family.family, id: row.id, title: row.title, operation: operation, precision: precision, flops: row.flops, bytes: row.bytes,
+            d.save(name + '.json', JSON.stringify(found.map(function (row) {
+                return {family: row.family, id: row.id, title: row.title, operation: operation, precision: precision, flops: row.flops, bytes: row.bytes,
                     application: row.application, source: row.source, sets: row.sets};
             }), null, 1), 'application/json');
         }}, 'Download JSON'));
@@ -95,13 +105,14 @@
         return d.load('data/operations').then(function (families) {
             var asked = d.asked();
             view = {sort: asked.get('sort') || '', find: asked.get('find') || ''};
-            d.offer(at('family'), families.map(function (each) { return [each.family, catalogue.headings[each.family]]; }), null, asked.get('family'));
+            d.offer(at('family'), [[ALL, 'all families']].concat(families.map(function (each) { return [each.family, catalogue.headings[each.family]]; })),
+                families[0].family, asked.get('family'));
             var having = catalogue.machines.filter(function (machine) { return machine.peaks.length; }).map(function (machine) { return [machine.name, machine.name]; });
             d.offer(at('machine'), having.length ? having : [['', 'none has peaks']], catalogue.here, asked.get('machine'));
             function chosen(wanted) {
-                var family = families.find(function (each) { return each.family === at('family').value; });
-                d.offer(at('operation'), family.operations, family.operations[0], wanted.get('operation'));
-                d.offer(at('precision'), family.precisions, 'float32', wanted.get('precision'));
+                var some = chosen_families(families);
+                d.offer(at('operation'), d.distinct(some.flatMap(function (family) { return family.operations; })), null, wanted.get('operation'));
+                d.offer(at('precision'), d.distinct(some.flatMap(function (family) { return family.precisions; })), 'float32', wanted.get('precision'));
                 shown(catalogue, families);
             }
             CHOICES.forEach(function (id) {

@@ -93,14 +93,14 @@
 
     function axes(options, x, y, left, right, bottom) {
         return svg('g', {class: 'axes'},
-            y.ticks.map(function (tick) {
+            y.ticks.flatMap(function (tick) {
                 var at = y.at(tick.value);
                 return [svg('path', {class: 'grid', d: d.path([[left, at], [right, at]])}), svg('text', {class: 'y', x: left - 6, y: at + 4, 'text-anchor': 'end'}, tick.text)];
-            }).flat(),
-            x.ticks.map(function (tick) {
+            }),
+            x.ticks.flatMap(function (tick) {
                 var at = x.at(tick.value);
                 return [svg('path', {class: 'grid', d: d.path([[at, bottom], [at, bottom + 5]])}), svg('text', {class: 'x', x: at, y: bottom + 18, 'text-anchor': 'middle'}, tick.text)];
-            }).flat(),
+            }),
             svg('path', {class: 'base', d: d.path([[left, bottom], [right, bottom]])}),
             svg('text', {class: 'title', x: 0, y: 12}, options.y.title || ''),
             options.x.title ? svg('text', {class: 'title', x: (left + right) / 2, y: bottom + 18 + TITLE, 'text-anchor': 'middle'}, options.x.title) : []);
@@ -205,5 +205,5 @@
         }));
     }
 
-    Object.assign(deepbench, {plot: plot, shapes_key: shapes_key});
+    Object.assign(deepbench, {plot: d.guarded(plot), shapes_key: shapes_key});
 })();

@@ -9,12 +9,6 @@
     var ROUND = [1.02, 1.05, 1.1, 1.2, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 1e4, 1e5, 1e6];
     var LEAST = Math.log(1.1);  /* how far an axis reaches to both sides at least */
 
-    /* A factor and its direction: "1.8\u00d7 slower". */
-    function factor(ratio) {
-        var way = d.direction(ratio);
-        return way ? d.digits(Math.max(ratio, 1 / ratio), 2) + '\u00d7 ' + way : 'equal';
-    }
-
     /* The class of an interval of ratios: slower or faster where it leaves out 1, else unclear. */
     function side(low, high) {
         return low > 1 ? 'slower' : high < 1 ? 'faster' : 'unclear';
@@ -57,7 +51,7 @@
     }
 
     /* A row's picture: {ratio, low, high, from, to, other}. low to high are the whiskers, from to to a thin range, other
-       the two ends of what it is compared with, as a pale band. */
+       the two ends of the interval that it is compared with, as a pale band. */
     function dot(row, x, marks) {
         function at(ratio) { return x(Math.log(ratio)); }
         var parts = marks.map(function (log) { return line(log ? 'tick' : 'one', x(log), x(log), 0, HEIGHT); });
@@ -81,7 +75,7 @@
             return some.map(function (row) {
                 return el('tr', {class: row.kind},
                     el('th', {scope: 'row'}, row.href ? el('a', {href: row.href}, row.name) : row.name, row.id && row.id !== row.name ? el('small', {}, row.id) : []),
-                    el('td', {class: 'factor'}, el('strong', {}, factor(row.ratio)), row.kind === 'unclear' ? el('small', {}, ' unclear') : []),
+                    el('td', {class: 'factor'}, el('strong', {}, d.factor(row.ratio, 2)), row.kind === 'unclear' && d.direction(row.ratio, 2) ? el('small', {}, ' unclear') : []),
                     el('td', {class: 'picture', 'aria-hidden': 'true'}, el('div', {class: 'lane'}, dot(row, x, marks))),
                     el('td', {class: 'rest'}, el('small', {}, row.note || '')));
             });
@@ -115,6 +109,6 @@
         return el('p', {class: 'key'}, pairs.map(function (pair) { return el('span', {}, el('i', {class: pair[0]}), pair[1]); }));
     }
 
-    Object.assign(deepbench, {factor: factor, ratio_side: side, ratio_reach: reach, ratio_marks: ticks, ratio_mark_text: tick_text,
-        dots: dots, tint: tint, key: key});
+    Object.assign(deepbench, {ratio_side: side, ratio_reach: reach, ratio_marks: ticks, ratio_mark_text: tick_text,
+        dots: d.guarded_element(dots), tint: tint, key: key});
 })();

@@ -72,5 +72,5 @@
         }), el('li', {class: 'ends', 'aria-hidden': 'true'}, el('span', {}, '\u2190 faster, slower \u2192'), scale(place), el('span')));
     }
 
-    Object.assign(deepbench, {strips: strips});
+    Object.assign(deepbench, {strips: d.guarded_element(strips)});
 })();

@@ -1,5 +1,6 @@
-/* One release of a framework on a machine, compared with the release before it or with any other: counts and means of slower
-   and faster kernels, ratios by family, new software, and every kernel with its verdict. */
+/* One release of a framework on a machine, compared with the release before it or with any other, also of another framework or
+   on another machine: counts and means of slower and faster kernels, ratios by family, new software, and every kernel with its
+   verdict. */
 'use strict';
 
 (function () {
@@ -10,26 +11,43 @@
     /* SUMMARY */
 
     /* A button for each verdict, with the count and the mean of its kernels; a pressed one shows these kernels only. */
-    function tiles(rows, chosen, choose) {
+    function tiles(rows, one, chosen, choose) {
         return el('div', {class: 'tiles', role: 'group', 'aria-label': 'Kernels by verdict'}, d.VERDICTS.map(function (verdict) {
             var own = rows.filter(function (row) { return row.verdict === verdict; });
             var mean = own.length && d.mean_ratio(own.map(function (row) { return row.ratio; }));
             var said = !own.length ? 'none' : d.factor(mean) + (own.length > 1 ? ', geometric mean' : '');
             return el('button', {type: 'button', id: 'tile-' + verdict, class: 'tile ' + verdict, disabled: !own.length, 'aria-pressed': String(chosen === verdict),
                 click: function () { choose(chosen === verdict ? '' : verdict); }},
-            el('strong', {}, String(own.length)), ' ', el('span', {}, verdict), el('small', {}, said));
+            el('strong', {}, String(own.length)), ' ', el('span', {}, named(verdict, one)), el('small', {}, said));
         }));
     }
+
+    /* A verdict in words: kernels of two frameworks or machines have not changed. */
+    function named(verdict, one) { return one.sides && verdict === 'unchanged' ? 'alike' : verdict; }
 
     /* The kernels of all verdicts in one sentence. */
     function headline(rows, one) {
         var judged = rows.filter(function (row) { return row.verdict !== 'unjudged'; });
-        var mean = judged.length ? 'geometric mean of the ' + judged.length + ' judged: ' +
-            d.times(d.mean_ratio(judged.map(function (row) { return row.ratio; }))) + '.' : 'none can be judged.';
-        return one.after.name + ' (' + one.after.date + ') compared with ' + one.usual + ' on ' + one.machine.name + ': ' + d.counted(rows.length, 'kernel') + ', ' + mean;
+        function mean(some) { return d.factor(d.mean_ratio(some.map(function (row) { return row.ratio; }))) + '.'; }
+        var said = judged.length ? 'geometric mean of the ' + judged.length + ' judged: ' + mean(judged)
+            : 'none can be judged.' + (one.sides ? ' Geometric mean of all: ' + mean(rows) : '');
+        return pair(one.after.name + ' (' + one.after.date + ')', one.usual, one, 'compared with') + ': ' + d.counted(rows.length, 'kernel') + ', ' + said;
     }
 
-    function group_of(row) { return row.line.family + ' ' + row.line.precision; }
+    /* Both sides in words, with each machine where there are two. */
+    function pair(after, before, one, between) {
+        var machine = ' on ' + one.machine.name;
+        return one.base === one.machine ? after + ' ' + between + ' ' + before + machine : after + machine + ' ' + between + ' ' + before + ' on ' + one.base.name;
+    }
+
+    /* Says that two frameworks or machines are compared, which is no regression; '' for two releases of a framework. */
+    function caution(one) {
+        var same = one.before && one.before.framework === one.after.framework, apart = one.base !== one.machine;
+        return one.sides ? 'This compares two ' + (!apart ? 'frameworks, not two releases of one' : same ? 'machines' : 'machines with two frameworks') +
+            ': a slower kernel is no regression.' : '';
+    }
+
+    function group_of(row) { return d.group_of(row.line); }
 
     /* The rows by family and precision; groups with the largest change come first. */
     function groups_of(rows) {
@@ -40,8 +58,7 @@
             groups[key].rows.push(row);
         });
         return Object.values(groups).map(function (group) {
-            var noises = group.rows.map(function (row) { return row.line.noise; }).filter(Boolean).sort(function (a, b) { return a - b; });
-            return Object.assign(group, {noise: noises[noises.length >> 1]});
+            return Object.assign(group, {noise: d.middle(group.rows.map(function (row) { return row.noise; }))});
         });
     }
 
@@ -75,11 +92,13 @@
     }
 
     function new_part(found, rows, one) {
-        var news = d.new_software(found.software, one.place, one.before_place), code = switches(rows), known = rows.some(function (row) { return row.now; });
+        var code = switches(rows), known = rows.some(function (row) { return row.was && row.now; });
         var shown = code.slice(0, MOST_SWITCHES).map(function (each) {
             return el('li', {}, d.counted(each[3], 'kernel') + ': ', el('span', {class: 'was'}, each[1]), ' \u2192 ' + each[2]);
         });
         if (code.length > MOST_SWITCHES) { shown.push(el('li', {}, (code.length - MOST_SWITCHES) + ' further switches: see the column \u201cimplementation\u201d')); }
+        if (one.sides) { return [el('h2', {}, 'Implementation of kernels'), shown.length ? el('ul', {}, shown) : el('p', {class: 'none'}, known ? 'No kernel has another one.' : 'Not recorded for these times.')]; }
+        var news = d.new_software(found.software, one.place, one.before_place);
         return [el('h2', {}, 'Also new')].concat(
             part('Companion packages', news.packages.map(fact), 'None, as far as recorded.'),
             part('Libraries and settings', news.others.map(fact), 'None, as far as recorded.'),
@@ -88,8 +107,12 @@
 
     function command_part(rows, one) {
         var changed = rows.some(function (row) { return row.verdict === 'slower' || row.verdict === 'faster'; });
-        if (one.after.published || !rows.length) { return []; }
-        return one.before ? [el('h2', {}, 'Measure again'), el('p', {}, 'Both releases in the same seconds:'),
+        if (!rows.length) { return []; }
+        if (one.sides) {
+            return [el('h2', {}, 'In a terminal'), d.command_block('deepbench compare ' + [one.base.name + '@' + one.before.name, one.machine.name + '@' + one.after.name].map(d.quoted).join(' '))];
+        }
+        if (one.after.published) { return []; }
+        return one.before ? [el('h2', {}, 'Measure again'), el('p', {}, 'Both releases in turns of milliseconds:'),
             d.command_block('deepbench history ' + one.after.framework + ' ' + one.before.version + ',' + one.after.version)]
             : changed ? [el('h2', {}, 'Measure again'), el('p', {}, 'Both releases in turn; changes that repeat are kept:'),
                 d.command_block(d.confirm_command(one.machine.name, one.after.name))] : [];
@@ -98,8 +121,8 @@
     /* KERNELS */
 
     function course(row) {
-        var values = row.line.seconds;
-        return values.length > 1 ? d.sparkline(values, row.to, row.verdict) : '';
+        var own = row.line.seconds.length > 1, line = own ? row.line : row.base;
+        return line.seconds.length > 1 ? d.sparkline(line.seconds, own ? row.to : row.from, own ? row.verdict : '') : '';
     }
 
     function implementation(row) {
@@ -114,8 +137,9 @@
     function detail(row, catalogue) {
         var line = row.line, place = el('div', {}, 'Loading \u2026');
         d.whole_line(catalogue, line, line.at[row.to]).then(function (same) {
-            var both = line.releases[row.to].published ? [] : [el('p', {}, 'This measures the kernel again on both releases:'),
-                d.command_block(d.command(line, line.releases[row.to], line.releases[row.from]))];
+            var alone = line.releases[row.to].published || row.base.machine !== line.machine;
+            var both = alone ? [] : [el('p', {}, 'This measures the kernel again on both releases:'),
+                d.command_block(d.command(line, line.releases[row.to], row.base.releases[row.from]))];
             place.replaceChildren.apply(place, both.concat(same ? d.detail(same, same.at.indexOf(line.at[row.to])) : []));
         }).catch(function (reason) { place.textContent = reason.message; });
         return place;
@@ -127,25 +151,29 @@
         return row.origin + (apart ? '; these two times alone: ' + d.factor(row.plain) : '');
     }
 
-    function changed(row) {
+    function changed(row, one) {
         var ends = d.ratio_interval(row.low, row.high);
         var sure = row.verdict === 'slower' || row.verdict === 'faster';
-        return el('span', {}, el('strong', {class: row.verdict}, sure ? d.factor(row.ratio) : row.verdict), ends || !sure ? [el('br'), el('small', {}, ends || d.factor(row.ratio))] : []);
+        return el('span', {}, el('strong', {class: row.verdict}, sure ? d.factor(row.ratio) : named(row.verdict, one)), ends || !sure ? [el('br'), el('small', {}, ends || d.factor(row.ratio))] : []);
     }
 
     /* Columns without a value in any row are left out: older times have no implementation. */
-    function columns(rows) {
+    function columns(rows, one) {
         return [
             {title: 'kernel', long: true, value: function (row) { return d.kernel_label(row.line); }, cell: function (row) {
                 return el('span', {}, el('a', {href: d.timeline_address(row.line)}, d.kernel_label(row.line)), ' ',
                     el('small', {}, [d.words(row.line.set), d.kernel_name(row.line), row.line.device].filter(Boolean).join(', ')));
             }},
-            {title: 'change', style: 'factor', unit: 'ratio', number: true, value: function (row) { return row.ratio; }, text: d.factor, cell: changed},
-            {title: 'course', note: 'seconds over the releases; the dot is this release', style: 'course', value: function (row) { return row.line.seconds.length + ' releases'; }, cell: course},
+            {title: one.sides ? 'difference' : 'change', style: 'factor', unit: 'ratio', number: true, value: function (row) { return row.ratio; }, text: function (ratio) { return d.factor(ratio); },
+                cell: function (row) { return changed(row, one); }},
+            {title: 'course', style: 'course', note: one.sides ? 'seconds over the releases of ' + one.after.framework + ', of ' + one.before.framework + ' where it has one; the dot is the compared release'
+                : 'seconds over the releases; the dot is this release',
+            value: function (row) { return row.line.seconds.length + ' releases'; }, cell: course},
             {title: 'time', unit: 'seconds', number: true, value: function (row) { return row.line.seconds[row.to]; }, text: function (value, row) {
-                return d.seconds(row.line.seconds[row.from]) + ' \u2192 ' + d.seconds(value);
+                return d.seconds(row.base.seconds[row.from]) + ' \u2192 ' + d.seconds(value);
             }},
-            {title: 'noise', unit: 'share', number: true, note: 'standard deviation between processes', value: function (row) { return row.line.noise; },
+            d.intensity_column(function (row) { return row.line.intensity; }),
+            {title: 'noise', unit: 'share', number: true, note: one.sides ? 'standard deviation of the ratio' : 'standard deviation between processes', value: function (row) { return row.noise; },
                 text: function (value) { return d.percent(value, 2); }},
             {title: 'judged by', long: true, value: judged_by},
             {title: 'implementation', long: true, value: implementation},
@@ -156,11 +184,11 @@
     function exported(one) {
         function of(title, read) { return {title: title, value: read}; }
         return [of('verdict', function (row) { return row.verdict; }), {title: 'time before', unit: 'seconds', number: true, value: function (row) {
-            return row.line.seconds[row.from];
-        }}, d.same('release', one.after.name), of('previous release', function (row) { return row.line.releases[row.from].name; }),
+            return row.base.seconds[row.from];
+        }}, d.same('release', one.after.name), of(one.sides ? 'compared with' : 'previous release', function (row) { return row.base.releases[row.from].name; }),
             {title: '99 % interval: low', unit: 'ratio', number: true, value: function (row) { return row.low; }},
             {title: '99 % interval: high', unit: 'ratio', number: true, value: function (row) { return row.high; }}]
-            .concat(d.of_lines(function (row) { return row.line; }, []));
+            .concat(one.base === one.machine ? [] : [d.same('machine compared with', one.base.name)], d.of_lines(function (row) { return row.line; }, []));
     }
 
     /* THE PAGE */
@@ -197,8 +225,9 @@
             if (first === undefined) { first = newest(index, releases); }
             d.offer(at('framework'), d.distinct(index.map(function (one) { return one.framework; })).sort(), releases[first].framework);
             at('framework').onchange = function () { reset(); at('release').replaceChildren(); offer_releases(new URLSearchParams()); shown(); };
-            at('release').onchange = function () { reset(); at('before').replaceChildren(); offer_machines(new URLSearchParams(), at('machine').value); shown(); };
-            at('machine').onchange = function () { reset(); offer_before(new URLSearchParams()); shown(); };
+            at('release').onchange = function () { reset(); offer_machines(new URLSearchParams(), at('machine').value); shown(); };
+            at('machine').onchange = function () { reset(); offer_base(new URLSearchParams()); shown(); };
+            at('base').onchange = function () { reset(); at('before').replaceChildren(); offer_before(new URLSearchParams()); shown(); };
             at('before').onchange = function () { reset(); shown(); };
             offer_releases(asked);
             return shown();
@@ -224,41 +253,77 @@
                 at('machine').replaceChildren();
                 d.offer(at('machine'), names.map(function (name) { return [name, counted(name, count(own(), chosen(), name))]; }),
                     names.includes(kept) ? kept : most, wanted.get('machine'));
+                offer_base(wanted);
+            }
+
+            /* The machine of the other side; '' is the same one. */
+            function offer_base(wanted) {
+                var others = d.ranked_machines(catalogue).map(function (each) { return each.name; }).filter(function (name) {
+                    return name !== at('machine').value && index.some(function (one) { return one.machine === name; });
+                });
+                at('base').replaceChildren();
+                at('before').replaceChildren();
+                d.offer(at('base'), [['', 'the same machine']].concat(others.map(function (name) { return [name, name]; })), '', wanted.get('on'));
                 offer_before(wanted);
             }
 
+            /* The releases of the other side, those of the same framework first; on another machine the same release where it has it. */
             function offer_before(wanted) {
-                var one = having().find(function (each) { return each.machine === at('machine').value; });
-                var others = one.releases.map(function (row) { return releases[row[0]].name; }).filter(function (name) { return name !== at('release').value; }).reverse();
-                d.offer(at('before'), [['', 'the release before it']].concat(others.map(function (name) { return [name, name]; })), '', wanted.get('before'));
+                var there = at('base').value || at('machine').value, framework = at('framework').value;
+                var names = index.filter(function (one) { return one.machine === there; })
+                    .sort(function (a, b) { return (b.framework === framework) - (a.framework === framework) || (a.framework < b.framework ? -1 : 1); })
+                    .flatMap(function (one) { return one.releases.map(function (row) { return releases[row[0]].name; }).reverse(); })
+                    .filter(function (name) { return at('base').value || name !== at('release').value; });
+                d.offer(at('before'), (at('base').value ? [] : [['', 'the release before it']]).concat(names.map(function (name) { return [name, name]; })),
+                    at('base').value && names.includes(at('release').value) ? at('release').value : '', wanted.get('before'));
             }
 
             function remember(typing) {
-                d.remember(Object.assign({release: at('release').value, machine: at('machine').value, before: at('before').value}, view), typing);
+                d.remember(Object.assign({release: at('release').value, machine: at('machine').value, before: at('before').value, on: at('base').value}, view), typing);
+            }
+
+            function machine_of(name) { return catalogue.machines.find(function (each) { return each.name === name; }); }
+
+            /* The rows of both releases, and the data of the first side. */
+            function loaded(one) {
+                function file(side) { return d.load('data/changes/' + side.machine.key + '/' + side.framework); }
+                var after = {machine: one.machine, framework: one.after.framework, place: one.place};
+                if (!one.sides) {
+                    return file(after).then(function (found) { return {found: found, rows: d.compared(found, catalogue, one.machine, after.framework, one.place, one.before_place)}; });
+                }
+                var before = {machine: one.base, framework: one.before.framework, place: one.before_place};
+                return Promise.all([file(after), file(before)]).then(function (found) {
+                    return {found: found[0], rows: d.compared_sides(Object.assign(after, {found: found[0]}), Object.assign(before, {found: found[1]}), catalogue)};
+                });
             }
 
             function shown() {
-                var machine = catalogue.machines.find(function (each) { return each.name === at('machine').value; });
+                var machine = machine_of(at('machine').value), base = at('base').value ? machine_of(at('base').value) : machine;
                 var before = at('before').value ? place_of(at('before').value) : null;
-                var one = {machine: machine, place: chosen(), after: releases[chosen()], before_place: before, before: before === null ? null : releases[before]};
-                document.querySelector('h1').textContent = one.before ? one.after.name + ' against ' + one.before.name : 'Changes with ' + one.after.name;
+                var one = {machine: machine, base: base, place: chosen(), after: releases[chosen()], before_place: before, before: before === null ? null : releases[before]};
+                one.sides = base !== machine || one.before && one.before.framework !== one.after.framework;
+                document.querySelector('h1').textContent = !one.before ? 'Changes with ' + one.after.name : base === machine ? one.after.name + ' against ' + one.before.name
+                    : pair(one.after.name, one.before.name, one, 'against');
+                at('caution').textContent = caution(one);
                 remember();
-                return d.answer(d.load('data/changes/' + machine.key + '/' + at('framework').value), function (found) {
-                    var rows = d.compared(found, catalogue, machine, at('framework').value, one.place, before);
-                    one.usual = usual_before(rows);
-                    draw(rows, found, one);
+                var other = one.before ? base.name + '@' + one.before.name : machine.frameworks.filter(function (name) { return name !== one.after.framework && name !== 'published'; })
+                    .map(function (name) { return machine.name + '@' + name; })[0];
+                at('others').href = 'compare.html' + d.address({side: [machine.name + '@' + one.after.name].concat(other || [])});
+                return d.answer(loaded(one), function (both) {
+                    one.usual = usual_before(both.rows);
+                    draw(both.rows, both.found, one);
                 });
             }
 
             /* The release that most kernels are compared with. */
             function usual_before(rows) {
-                var names = rows.map(function (row) { return row.line.releases[row.from].name; }), counts = {};
+                var names = rows.map(function (row) { return row.base.releases[row.from].name; }), counts = {};
                 names.forEach(function (name) { counts[name] = (counts[name] || 0) + 1; });
                 return Object.keys(counts).sort(function (a, b) { return counts[b] - counts[a]; })[0] || '';
             }
 
             function draw(rows, found, one) {
-                at('summary').textContent = rows.length ? headline(rows, one) : one.before ? 'No kernel has times of both releases on ' + one.machine.name + '.'
+                at('summary').textContent = rows.length ? headline(rows, one) : one.before ? 'No kernel has times of both: ' + pair(one.after.name, one.before.name, one, 'and') + '.'
                     : one.after.name + ' is the first release of its kernels on ' + one.machine.name + ': there is nothing to compare it with.';
                 at('tiles').replaceChildren();
                 at('kernels').replaceChildren();
@@ -272,8 +337,8 @@
             function strips_picture() { return at('strips').lastElementChild; }
 
             function about_strips() {
-                return {name: ['strips', at('release').value, at('before').value, at('machine').value].filter(Boolean).join('-'),
-                    title: document.querySelector('h1').textContent + ' on ' + at('machine').value, sides: at('summary').textContent};
+                return {name: ['strips', at('release').value, at('before').value, at('machine').value, at('base').value].filter(Boolean).join('-'),
+                    title: document.querySelector('h1').textContent + (at('base').value ? '' : ' on ' + at('machine').value), sides: at('summary').textContent};
             }
 
             function filtered(rows, one) {
@@ -284,18 +349,18 @@
                     filtered(rows, one);
                     if (focused && at(focused)) { at(focused).focus({preventScroll: true}); }
                 }; }
-                at('tiles').replaceChildren(tiles(rows, view.verdict, choose('verdict')));
+                at('tiles').replaceChildren(tiles(rows, one, view.verdict, choose('verdict')));
                 if (!at('strips').querySelector('.save')) { at('strips').querySelector('h2').append(' ', d.picture_mark(strips_picture, about_strips)); }
                 at('strips').lastElementChild.replaceChildren(d.strips(groups_of(rows), view.group, choose('group')));
                 var kept = rows.filter(function (row) {
                     return (!view.verdict || row.verdict === view.verdict) && (!view.group || group_of(row) === view.group);
                 });
-                at('kernels-title').textContent = 'Kernels' + (kept.length < rows.length ? ': ' + [view.verdict, view.group].filter(Boolean).map(d.words).join(', ') : '');
+                at('kernels-title').textContent = 'Kernels' + (kept.length < rows.length ? ': ' + [view.verdict && named(view.verdict, one), view.group].filter(Boolean).map(d.words).join(', ') : '');
                 d.table(at('kernels'), {
-                    name: [one.after.name, one.before ? one.before.name : '', one.machine.name].filter(Boolean).join('-'),
-                    title: one.after.name + ' on ' + one.machine.name, rows: kept, cards: true, view: view,
+                    name: [one.after.name, one.before ? one.before.name : '', one.machine.name, at('base').value].filter(Boolean).join('-'),
+                    title: one.before ? pair(one.after.name, one.before.name, one, 'against') : one.after.name + ' on ' + one.machine.name, rows: kept, cards: true, view: view,
                     viewed: function (next, typing) { Object.assign(view, next); remember(typing); },
-                    taken: exported(one), columns: columns(rows), detail: function (row) { return detail(row, catalogue); }
+                    taken: exported(one), columns: columns(rows, one), detail: function (row) { return detail(row, catalogue); }
                 });
             }
         });

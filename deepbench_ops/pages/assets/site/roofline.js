@@ -163,5 +163,5 @@
         resized.observe(place);
     }
 
-    Object.assign(deepbench, {roofline: roofline, symbol_key: symbol_key});
+    Object.assign(deepbench, {roofline: d.guarded(roofline), symbol_key: symbol_key});
 })();

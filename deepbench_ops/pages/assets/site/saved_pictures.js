@@ -131,7 +131,7 @@
         });
     }
 
-    /* Save what `node` shows as 'png' or 'svg'. Returns a promise of whether it could be saved. */
+    /* Save the picture of `node` as 'png' or 'svg'. Returns a promise of whether it could be saved. */
     function save_picture(node, about, format) {
         return new Promise(function (resolve) {
             var found = picture(node, about), text = new XMLSerializer().serializeToString(found.svg);
@@ -142,7 +142,7 @@
         }).catch(function () { return false; });
     }
 
-    /* Two buttons that save what `node()` shows; `about()` is {name, title, sides}. */
+    /* Two buttons that save the picture of `node()`; `about()` is {name, title, sides}. */
     function buttons(node, about) {
         return ['png', 'svg'].map(function (format) {
             return d.outcome_button('Download ' + format.toUpperCase(), 'Saved', function () { return save_picture(node(), about(), format); });

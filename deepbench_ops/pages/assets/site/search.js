@@ -5,7 +5,7 @@
     var d = deepbench, el = d.el, MOST = 12;
     var box = document.getElementById('search'), list = document.getElementById('hits'), rows = null, chosen = -1;
 
-    /* All rows as {kind, name, more, text, letters, words, href}; `text` is what is searched, `letters` the same without blanks and signs. */
+    /* All rows as {kind, name, more, text, letters, words, href}; `text` is searched, `letters` is the same without blanks and signs. */
     function read(data) {
         function row(kind, name, more, href, text) {
             var all = [kind, name, more, text || ''].join(' ').toLowerCase();

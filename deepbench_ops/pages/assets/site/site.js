@@ -17,6 +17,32 @@
         return element;
     }
 
+    /* BROKEN DATA: one line in the place of a picture or table, and the rest of the page is drawn. */
+
+    function broken(reason) {
+        console.error(reason);
+        return el('p', {class: 'torn', role: 'alert'}, 'This part cannot be shown, since its data are broken: ' + reason.message + '. Publish the pages again.');
+    }
+
+    /* `draw`, which fills its first argument, so that broken data are reported there. */
+    function guarded(draw) {
+        return function (place) {
+            try {
+                return draw.apply(null, arguments);
+            } catch (reason) {
+                place.hidden = false;
+                return place.replaceChildren(broken(reason));
+            }
+        };
+    }
+
+    /* `make`, which returns an element, so that it returns the report for broken data. */
+    function guarded_element(make) {
+        return function () {
+            try { return make.apply(null, arguments); } catch (reason) { return broken(reason); }
+        };
+    }
+
     /* NUMBERS */
 
     var PREFIXES = [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k'], [1, '']];
@@ -49,36 +75,32 @@
         return digits(100 * share, Math.max(whole, count || 3)) + ' %';
     }
 
-    /* 'slower' or 'faster' for a ratio of seconds; '' where it is 1 to three digits. */
-    function direction(ratio) {
-        return digits(Math.max(ratio, 1 / ratio), 3) === '1' ? '' : ratio > 1 ? 'slower' : 'faster';
+    /* 'slower' or 'faster' for a ratio of seconds; '' where it is 1 to `count` digits, three unless stated. */
+    function direction(ratio, count) {
+        return digits(Math.max(ratio, 1 / ratio), count || 3) === '1' ? '' : ratio > 1 ? 'slower' : 'faster';
     }
 
-    /* A ratio of seconds in words, like '4.3 times slower'. */
-    function times(ratio) {
-        return direction(ratio) ? digits(Math.max(ratio, 1 / ratio), 3) + ' times ' + direction(ratio) : 'no difference';
+    /* A ratio of seconds in words, like '4.3\u00d7 slower'. */
+    function factor(ratio, count) {
+        var way = direction(ratio, count);
+        return way ? digits(Math.max(ratio, 1 / ratio), count || 3) + '\u00d7 ' + way : 'no difference';
     }
 
-    /* The same in short, like '4.3\u00d7 slower'. */
-    function factor(ratio) {
-        return direction(ratio) ? digits(Math.max(ratio, 1 / ratio), 3) + '\u00d7 ' + direction(ratio) : 'no difference';
-    }
-
-    /* The same next to what it is compared with. */
-    function times_than(ratio, other) {
-        return direction(ratio) ? times(ratio) + ' than ' + other : 'as fast as ' + other;
+    /* The same next to the other side of the comparison. */
+    function factor_than(ratio, other) {
+        return direction(ratio) ? factor(ratio) + ' than ' + other : 'as fast as ' + other;
     }
 
     /* The ends of an interval of a ratio of seconds, in words; '' where there is none. */
     function ratio_interval(low, high) {
         if (low === null || high === null) { return ''; }
-        if (!direction(low) || direction(low) !== direction(high)) { return times(low) + ' to ' + times(high); }
-        return digits(low > 1 ? low : 1 / high, 3) + ' to ' + times(low > 1 ? high : low);
+        if (!direction(low) || direction(low) !== direction(high)) { return factor(low) + ' to ' + factor(high); }
+        return digits(low > 1 ? low : 1 / high, 3) + ' to ' + factor(low > 1 ? high : low);
     }
 
     /* A change and its interval of 99 %, all ratios of seconds, in words. */
     function change(ratio, low, high) {
-        return times(ratio) + ' (99 % interval: ' + ratio_interval(low, high) + ')';
+        return factor(ratio) + ' (99 % interval: ' + ratio_interval(low, high) + ')';
     }
 
     function counted(count, noun) {
@@ -99,7 +121,7 @@
         };
     }
 
-    /* THE ADDRESS holds what a page shows, so that a link shows others the same. */
+    /* THE ADDRESS holds the view of a page, so that a link shows others the same. */
 
     /* The names and values in the address. */
     function asked() {
@@ -129,7 +151,7 @@
         name_origin();
     }
 
-    /* The day of the results and the address of what the page shows, for pictures and paper; from a disk without folders, which
+    /* The day of the results and the address of the view, for pictures and paper; from a disk without folders, which
        differ from reader to reader. */
     function origin() {
         var shown = location.protocol === 'file:' ? location.pathname.split('/').pop() + location.hash : location.href;
@@ -368,6 +390,17 @@
         return new Promise(function (resolve) { requestAnimationFrame(function () { setTimeout(resolve); }); });
     }
 
+    /* Results that cannot be read, on every page of a site with a catalogue. Pages without a `page` below also report here that the
+       catalogue is damaged. */
+    function report_damage() {
+        function report(text) { document.getElementById('main').prepend(el('p', {class: 'torn', role: 'alert'}, text)); }
+        deepbench.load('data/catalogue').then(function (catalogue) { catalogue.torn.forEach(report); }, function (reason) {
+            if (!document.getElementById('content')) { report('Results that cannot be read are not listed: ' + reason.message); }
+        });
+    }
+
+    if (document.getElementById('search')) { report_damage(); }
+
     /* Run a page: `draw(catalogue)` when the catalogue is loaded, and again, on the page as it was loaded, when Back or a
        link change the address. On the body `data-usable` is the time in milliseconds when its tables and choices were
        there, `data-ready` the time when everything was drawn. */
@@ -376,11 +409,6 @@
         document.getElementById('main').addEventListener('change', function () {
             document.querySelectorAll('.missing').forEach(function (report) { report.remove(); });
         });
-        deepbench.load('data/catalogue').then(function (catalogue) {
-            catalogue.torn.forEach(function (text) {
-                document.getElementById('main').prepend(el('p', {class: 'torn', role: 'alert'}, text));
-            });
-        }).catch(function () { /* reported below */ });
         follow(function () {
             var restore = first ? function () {} : restart(loaded);
             first = false;
@@ -415,8 +443,8 @@
     }
 
     Object.assign(deepbench, {
-        el: el, digits: digits, scaled: scaled, seconds: seconds, interval: interval, percent: percent,
-        direction: direction, times: times, factor: factor, times_than: times_than, ratio_interval: ratio_interval, change: change, counted: counted, words: words, searched: searched,
+        el: el, guarded: guarded, guarded_element: guarded_element, digits: digits, scaled: scaled, seconds: seconds, interval: interval, percent: percent,
+        direction: direction, factor: factor, factor_than: factor_than, ratio_interval: ratio_interval, change: change, counted: counted, words: words, searched: searched,
         asked: asked, address: address, remember: remember, origin: origin, follow: follow, offer: offer,
         choose: choose, not_here: not_here, distinct: distinct, first_machine: first_machine, ranked_machines: ranked_machines, processor: processor,
         command: command, families_command: families_command, confirm_command: confirm_command, quoted: quoted,

@@ -25,6 +25,7 @@
     /* A line through positive `values`, on a logarithmic scale; `mark` is the place of the value with a dot, and `kind`
        the class of that dot. It says nothing to screen readers: the text next to it does. */
     function sparkline(values, mark, kind) {
+        if (!values.every(function (value) { return value > 0; })) { throw new Error('a time is no positive number'); }
         var width = 100, height = 28, edge = 4, logs = values.map(Math.log);
         var low = Math.min.apply(null, logs), high = Math.max.apply(null, logs);
         var x = scale(0, values.length - 1, edge, width - edge), y = scale(low, high, height - edge, edge);
@@ -64,9 +65,29 @@
             }));
     }
 
-    /* Counts of positive `values` on a logarithmic axis, with a line at each of `ridges`, {name, at, chosen}, `width` pixels wide. */
+    /* Places of the labels of vertical lines, so that none covers another or a line: {x, row, anchor} of each label from the places of the
+       lines and the widths of the labels. The labels of the left half of the lines lie left of them, the others right. */
+    function places_of_labels(lines, widths, width) {
+        var found = [], order = lines.map(function (_, place) { return place; }).sort(function (a, b) { return lines[a] - lines[b]; });
+        var half = order.length >> 1;
+        function placed(some, from_edge, anchor) {
+            var ends = [];
+            some.forEach(function (place) {
+                var near = Math.min(from_edge(lines[place]) + 3, width - widths[place]), row = ends.findIndex(function (end) { return end < near; });
+                row = row < 0 ? ends.length : row;
+                ends[row] = near + widths[place];
+                found[place] = {x: from_edge(near), row: row, anchor: anchor};
+            });
+            return ends.length;
+        }
+        var left = placed(order.slice(0, half).reverse(), function (x) { return width - x; }, 'end');
+        var right = placed(order.slice(half), function (x) { return x; }, 'start');
+        return {places: found, rows: Math.max(left, right)};
+    }
+
+    /* Counts of positive `values` on a logarithmic axis, with a labelled line at each of `ridges`, {name, at, chosen}, `width` pixels wide. */
     function histogram(values, ridges, width) {
-        var height = 200, foot = 22, edge = 10, per_decade = 4;
+        var foot = 22, edge = 10, per_decade = 4, line = 13, letter = 6.2;
         var all = values.concat(ridges.map(function (one) { return one.at; })).map(Math.log10);
         var first = Math.floor(per_decade * Math.min.apply(null, all)), last = Math.ceil(per_decade * Math.max.apply(null, all)) + 1;
         var x = scale(first / per_decade, last / per_decade, edge, width - edge), counts = {};
@@ -74,7 +95,10 @@
             var bin = Math.floor(per_decade * Math.log10(value));
             counts[bin] = (counts[bin] || 0) + 1;
         });
-        var y = scale(0, Math.max.apply(null, Object.values(counts)), height - foot, 24);
+        var texts = ridges.map(function (one) { return one.name + ', ' + deepbench.digits(one.at, 3) + (one.chosen ? ' FLOP per byte' : ''); });
+        var lines = ridges.map(function (one) { return x(Math.log10(one.at)); });
+        var labels = places_of_labels(lines, texts.map(function (text) { return letter * text.length + 8; }), width);
+        var top = 8 + line * labels.rows, height = 160 + top, y = scale(0, Math.max.apply(null, Object.values(counts)), height - foot, top + 6);
         var decades = [];
         for (var power = Math.ceil(first / per_decade); power <= last / per_decade; power += 1) { decades.push(power); }
         return svg('svg', {viewBox: '0 0 ' + width + ' ' + height, class: 'histogram', role: 'img',
@@ -84,11 +108,10 @@
             return svg('rect', {x: from + 1, y: y(pair[1]), width: to - from - 2, height: height - foot - y(pair[1])},
                 svg('title', {}, deepbench.counted(pair[1], 'problem')));
         }),
-        ridges.map(function (one) {
-            var place = x(Math.log10(one.at)), said = one.name + ', ' + deepbench.digits(one.at, 3) + ' FLOP per byte', half = 3.2 * said.length;
-            return svg('g', {class: one.chosen ? 'ridge chosen' : 'ridge'}, svg('path', {d: path([[place, 16], [place, height - foot]])}),
-                svg('title', {}, one.name + ': ' + deepbench.digits(one.at, 3) + ' FLOP per byte'),
-                one.chosen ? svg('text', {x: Math.max(half, Math.min(width - half, place)), y: 12, 'text-anchor': 'middle'}, said) : []);
+        ridges.map(function (one, place) {
+            var up = line * (labels.places[place].row + 1);
+            return svg('g', {class: one.chosen ? 'ridge chosen' : 'ridge'}, svg('path', {d: path([[lines[place], up - 9], [lines[place], height - foot]])}),
+                svg('text', {x: labels.places[place].x, y: up, 'text-anchor': labels.places[place].anchor}, texts[place]));
         }),
         decades.map(function (power) {
             return svg('text', {x: x(power), y: height - 6, 'text-anchor': 'middle'}, deepbench.digits(Math.pow(10, power), 3));
@@ -121,6 +144,6 @@
         tip.style.top = (at[1] > box.clientHeight / 2 ? at[1] - tip.offsetHeight - 12 : at[1] + 14) + 'px';
     }
 
-    Object.assign(deepbench, {svg: svg, scale: scale, path: path, histogram: histogram, sparkline: sparkline, small_lines: lines, apart: apart, COLOURS: COLOURS,
+    Object.assign(deepbench, {svg: svg, scale: scale, path: path, histogram: deepbench.guarded_element(histogram), sparkline: deepbench.guarded_element(sparkline), small_lines: lines, apart: apart, COLOURS: COLOURS,
         next_point: next_point, asks_for_point: asks_for_point, show_tip: show_tip});
 })();

@@ -48,9 +48,35 @@
         return column.title + (column.unit ? ' (' + column.unit + ')' : '');
     }
 
+    /* The name of a column on the page as text. */
+    function label(column) { return typeof column.head === 'string' ? column.head : column.title; }
+
+    /* The order and filter of several tables of a page in the address: NAME-sort and NAME-find of each of `names`. `fields()` are these
+       values, and `of(name)` the options of a table. `changed(typing)` is called when the user changes one. */
+    function views(names, changed) {
+        var asked = deepbench.asked(), known = {};
+        names.forEach(function (name) { known[name] = {sort: asked.get(name + '-sort') || '', find: asked.get(name + '-find') || ''}; });
+        return {
+            fields: function () {
+                return Object.fromEntries(names.flatMap(function (name) { return [[name + '-sort', known[name].sort], [name + '-find', known[name].find]]; }));
+            },
+            of: function (name) {
+                return {view: known[name], viewed: function (next, typing) {
+                    known[name] = next;
+                    changed(typing);
+                }};
+            }
+        };
+    }
+
     /* A column with the same text in every row. */
     function same(title, text) {
         return {title: title, value: function () { return text; }};
+    }
+
+    /* The column of FLOP per byte of kernels; `read(row)` is null where it is not known. */
+    function intensity_column(read) {
+        return {title: 'intensity', head: 'FLOP per byte', unit: 'FLOP/byte', number: true, value: read, text: function (value) { return deepbench.digits(value, 3); }};
     }
 
     /* The rows as CSV. A text that a spreadsheet would read as a formula gets an apostrophe. */
@@ -112,7 +138,7 @@
                 var inside = column.cell ? column.cell(row) : shown(column, row);
                 var kind = ['number', 'long', 'day'].find(function (name) { return column[name]; });
                 return el(place ? 'td' : 'th', {scope: place ? null : 'row', class: [kind, column.style].filter(Boolean).join(' ') || null,
-                    'data-label': options.cards ? column.title : null}, inside);
+                    'data-label': options.cards ? label(column) : null}, inside);
             }));
         }
 
@@ -182,7 +208,7 @@
         var columns = Array.from(box.querySelectorAll('thead th'), function (head, place) {
             var number = head.classList.contains('number');
             return {
-                title: head.dataset.title || read(head), unit: head.dataset.unit, head: Array.from(head.childNodes), number: number,
+                title: head.dataset.title || read(head), style: head.dataset.style, label: read(head), unit: head.dataset.unit, head: Array.from(head.childNodes), number: number,
                 value: function (row) {
                     var text = row.cells[place].dataset.value;
                     return text === undefined ? read(row.cells[place]) : number && text ? Number(text) : text;
@@ -192,12 +218,18 @@
         });
         var rows = Array.from(box.querySelectorAll('tbody tr'));
         var place = el('div');
+        rows.forEach(function (row) {
+            columns.forEach(function (column, at) {
+                row.cells[at].dataset.label = column.label;
+                if (column.style) { row.cells[at].classList.add(column.style); }
+            });
+        });
         box.replaceWith(place);
         var taken = Object.entries(JSON.parse(box.dataset.taken || '{}'));
         function show(view, viewed) {
             table(place, {name: [name].concat(taken.map(function (pair) { return pair[1]; })).join('-'),
                 taken: taken.map(function (pair) { return same(pair[0], pair[1]); }), title: box.getAttribute('aria-label'), columns: columns, rows: rows,
-                limit: Infinity, line: function (row) { return row; }, view: view, viewed: viewed,
+                cards: true, limit: Infinity, line: function (row) { return row; }, view: view, viewed: viewed,
                 detail: rows.some(commands) && function (row) { return el('div', {}, commands(row)); }});
         }
         show();
@@ -221,5 +253,5 @@
         var page = location.pathname.split('/').pop().replace('.html', '');
         return adopt(box, page + (place ? '-' + place : ''));
     });
-    Object.assign(deepbench, {table: table, same: same, adopted: adopted});
+    Object.assign(deepbench, {table: deepbench.guarded(table), table_views: views, intensity_column: intensity_column, same: same, adopted: adopted});
 })();

@@ -40,7 +40,7 @@
         });
         name_other();
 
-        /* The part of the address after # holds what a page shows, so the skip link must not change it. */
+        /* The part of the address after # holds the view of a page, so the skip link must not change it. */
         var skip = document.querySelector('.skip');  /* asv's pages have no skip link */
         if (skip) {
             skip.addEventListener('click', function (event) {

@@ -1,5 +1,5 @@
 /* One kernel over the releases: lines of machines and frameworks that the user chooses, and a table of
-   their times. timeline_lines.js has what the chart shows. */
+   their times. timeline_lines.js has the content of the chart. */
 'use strict';
 
 (function () {
@@ -142,7 +142,7 @@
                     text: function (value) { return d.percent(value); }},
                 {title: 'vs previous release', unit: 'ratio', number: true, style: 'factor', value: function (row) {
                     return row.i ? row.line.seconds[row.i] / row.line.seconds[row.i - 1] : null;
-                }, text: d.factor},
+                }, text: function (ratio) { return d.factor(ratio); }},
                 {title: 'verdict', value: verdict}
             ], unusual ? [{title: 'conditions', value: function (row) { return d.conditions(row.line) || 'usual'; }}] : [])
         });

@@ -12,12 +12,12 @@
     };
     var KINDS = [
         ['filled', 'measured together with other releases'], ['hollow', 'measured on its own, on another day'], ['square', 'published figure'],
-        ['crossed', 'unsteady: the table says why'], ['slower', 'lasting change, slower'], ['faster', 'lasting change, faster'],
+        ['crossed', 'unsteady or in conflict: the table says why'], ['slower', 'lasting change, slower'], ['faster', 'lasting change, faster'],
         ['tick', 'another implementation ran']
     ];
 
     function kind(line, at) {
-        if (line.unsteady && line.unsteady[at]) { return 'crossed'; }
+        if (line.unsteady && line.unsteady[at] || line.conflict && line.conflict[at].length) { return 'crossed'; }
         return line.releases[at].published ? 'square' : line.ensemble && line.ensemble[at] ? 'filled' : 'hollow';
     }
 
@@ -105,7 +105,7 @@
         var places = line.releases.map(function (release, at) { return at; }).filter(function (at) { return line.releases[at].date >= year; });
         if (!places.length) { return null; }
         var short = Object.assign({}, line);
-        ['at', 'releases', 'seconds', 'low', 'high', 'without', 'unsteady', 'ensemble', 'states', 'notes'].forEach(function (name) {
+        ['at', 'releases', 'seconds', 'low', 'high', 'without', 'unsteady', 'conflict', 'ensemble', 'states', 'notes'].forEach(function (name) {
             if (line[name]) { short[name] = places.map(function (at) { return line[name][at]; }); }
         });
         return short;

@@ -1,0 +1,120 @@
+"""Answers to SQL over the store, by DuckDB, which reads the columns that a question needs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+from pyarrow import dataset
+
+from deepbench_ops import damaged_input
+from deepbench_ops.analysis.parquet_store import TABLES, Store, demand
+from deepbench_ops.errors import DeepbenchError
+
+READING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
+
+SHOWN = 3
+"""Machines that a message names; of more it says how many there are."""
+
+SHARED = {"counts": "DISTINCT"}
+"""How rows of a table are selected whose machines' files have rows in common."""
+
+CLOSED = (
+    "SET enable_external_access = false",
+    "SET python_enable_replacements = false",
+    "SET lock_configuration = true",
+)
+"""Settings under which a statement reaches neither other files nor the network, nor values of this
+program, and cannot change that."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Rows of an answer, as Arrow holds them."""
+
+    table: pa.Table
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns in order; a name may come twice."""
+        return list(self.table.column_names)
+
+    @cached_property
+    def rows(self) -> list[tuple[Any, ...]]:
+        """The values, row by row."""
+        return list(zip(*(column.to_pylist() for column in self.table.columns), strict=True))
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """The rows by the columns' names; dates as text."""
+        return [
+            {name: _plain(value) for name, value in zip(self.columns, row, strict=True)}
+            for row in self.rows
+        ]
+
+    @property
+    def numbers(self) -> set[str]:
+        """The names of the columns that hold numbers."""
+        return {
+            field.name
+            for field in self.table.schema
+            if pa.types.is_integer(field.type)
+            or pa.types.is_floating(field.type)
+            or pa.types.is_decimal(field.type)
+        }
+
+
+def answer(store: Store, sql: str) -> Answer:
+    """Return the answer to one SELECT, EXPLAIN or DESCRIBE statement.
+
+    Machines whose files are out of date are reported, and answered as they are stored; those whose
+    files are damaged are reported and left out. Raises DeepbenchError for a statement that is
+    wrong, or no question, without a store, and where all files are damaged.
+    """
+    machines = demand(store)
+    damaged = store.damaged()
+    sound = [machine for machine in machines if machine not in damaged]
+    if damaged:
+        line = f"{store.folder} is not whole for {_listed(damaged)}: deepbench store build makes"
+        if not sound:
+            raise DeepbenchError(f"{line} its files again")
+        damaged_input.report(f"{line} its files again; the answer leaves them out")
+    if old := [machine for machine in store.outdated() if machine not in damaged]:
+        damaged_input.report(f"the store is out of date for {_listed(old)}: deepbench store build")
+    try:
+        with duckdb.connect(":memory:") as connection:
+            _demand_question(connection.extract_statements(sql))
+            for name in TABLES:
+                connection.register(f"{name}_files", dataset.dataset(store.files(name, sound)))
+                rows = f"SELECT {SHARED.get(name, '')} * FROM {name}_files"
+                connection.execute(f"CREATE VIEW {name} AS {rows}")
+            for setting in CLOSED:
+                connection.execute(setting)
+            return Answer(connection.sql(sql).to_arrow_table())
+    except duckdb.Error as error:
+        raise DeepbenchError(f"query: {' '.join(str(error).split())}") from None
+    except pa.ArrowException as error:
+        text = " ".join(str(error).split())
+        raise DeepbenchError(
+            f"{store.folder} cannot be read: {text}: deepbench store build --again makes it again"
+        ) from None
+
+
+def _listed(machines: Sequence[str]) -> str:
+    """Return the first machines of a list, and how many follow."""
+    more = f" and {len(machines) - SHOWN} more" if len(machines) > SHOWN else ""
+    return ", ".join(machines[:SHOWN]) + more
+
+
+def _demand_question(statements: list[Any]) -> None:
+    """Raise DeepbenchError for anything but one statement that only reads."""
+    if len(statements) != 1:
+        raise DeepbenchError(f"query: give one statement instead of {len(statements)}")
+    if (kind := statements[0].type) not in READING:
+        raise DeepbenchError(f"query: {kind.name} is refused: the store is only read, by SELECT")
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if hasattr(value, "isoformat") else value

@@ -1,0 +1,109 @@
+"""Comparability of times: only those are compared whose external settings and states agree.
+
+The state is that of the machine (`measure.machine_states`): the same kernel takes another time in
+another one. Unknown settings and states (published figures, and times measured before they were
+recorded) agree with any. States of different machines are different things, and agree.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from deepbench_ops.analysis.points import Point
+from deepbench_ops.measure import library_variables
+from deepbench_ops.measure.library_variables import Settings
+from deepbench_ops.measure.machine_states import INCOMPARABLE, ONE_LEVEL
+
+
+def agree(one: Point, other: Point) -> bool:
+    """Whether two points were taken under the same settings and in the same state, as far as is
+    known."""
+    if one.settings is not None and other.settings is not None and one.settings != other.settings:
+        return False
+    if one.machine != other.machine or not one.state or not other.state:
+        return True
+    return one.state == other.state and one.state not in INCOMPARABLE
+
+
+def groups_that_agree(points: Sequence[Point]) -> list[list[Point]]:
+    """Return points in groups whose settings and states agree, each in the given order.
+
+    First comes the group without settings, else the largest; among those of the same settings the
+    group of the most frequent state. Points of unknown settings or states belong to these.
+    """
+    return [group for each in _of_settings(points) for group in _of_states(each)]
+
+
+def _of_states(points: Sequence[Point]) -> list[list[Point]]:
+    if not any(point.state for point in points):
+        return [list(points)] if points else []
+    counted = Counter(point.state for point in points if point.state)
+    home = preferred(counted)
+    groups: dict[str, list[Point]] = {home: []}
+    for point in points:
+        groups.setdefault(point.state or home, []).append(point)
+    return [group for group in groups.values() if group]
+
+
+def preferred(states: Mapping[str, int]) -> str:
+    """Return the state to compare in: that of most points, "" where none is known.
+
+    states: numbers of points. One in which nothing can be compared comes last.
+    """
+    return max(states, key=lambda state: (state not in INCOMPARABLE, states[state]), default="")
+
+
+def _of_settings(points: Sequence[Point]) -> list[list[Point]]:
+    if len({point.settings for point in points} - {None}) < 2:
+        return [list(points)] if points else []
+    counted = Counter(point.settings for point in points if point.settings is not None)
+    home: Settings = () if () in counted else counted.most_common(1)[0][0]
+    groups: dict[Settings, list[Point]] = {home: []}
+    for point in points:
+        key = home if point.settings is None else point.settings
+        groups.setdefault(key, []).append(point)
+    return list(groups.values())
+
+
+def notes(points: Iterable[Point], apart: Iterable[Point] = ()) -> list[str]:
+    """Return remarks on the settings and states of measured points, a line each.
+
+    apart: points that are left out of a comparison because of theirs.
+    """
+    lines = _state_notes(points := list(points), apart := list(apart))
+    for found, count in Counter(point.settings for point in apart).items():
+        if found:
+            lines.append(
+                f"left out: {count} times measured under {library_variables.text(found)},"
+                " which others were not"
+            )
+    measured = [point for point in points if point.release.measurable]
+    for found, count in Counter(point.settings for point in measured).items():
+        if found:
+            lines.append(
+                f"{count} of {len(measured)} times were measured"
+                f" under {library_variables.text(found)}"
+            )
+    unknown = sum(point.settings is None for point in measured)
+    if unknown and unknown < len(measured):
+        lines.append(
+            f"{unknown} of {len(measured)} times are from before external settings were"
+            " recorded: theirs are unknown"
+        )
+    elif unknown:
+        lines.append("external settings are unknown: they were not yet recorded")
+    return lines
+
+
+def _state_notes(points: Sequence[Point], apart: Sequence[Point]) -> list[str]:
+    used = Counter(point.state for point in points)
+    left = Counter(point.state for point in apart)
+    other = [state for state in left if state and (state in INCOMPARABLE or state not in used)]
+    lines = [
+        f"left out: {left[state]} times measured in another state of the machine: {state}"
+        for state in other
+    ]
+    return lines + [
+        f"{count} of {used.total()} times were measured in this state of the machine: {state}"
+        for state, count in used.items()
+        if state and state != ONE_LEVEL
+    ]

@@ -1,0 +1,74 @@
+"""The data files of one machine that depend on its own results alone, and on the releases' places.
+
+- lines/MACHINE/FAMILY: the lines of a family.
+- kernels/MACHINE/FRAMEWORK: every kernel with its newest time, for the page of the machine.
+- newest/MACHINE: the newest time of each kernel with each framework, for comparisons.
+- stacks/MACHINE: the software under each release that was measured.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from deepbench_ops.analysis.kernel_lines import Line
+from deepbench_ops.analysis.speed_index import Speed
+from deepbench_ops.pages import (
+    data_encoding,
+    kernel_data,
+    line_data,
+    newest_data,
+    software_data,
+)
+from deepbench_ops.pages.data_files import data_script
+from deepbench_ops.pages.machine_record import MachineRecord
+from deepbench_ops.releases.release_table import Release
+
+PATH = re.compile(r"(lines|kernels|newest|stacks)/[0-9a-f]+(/[\w-]+)?\.js")
+"""Path of a data file of a machine."""
+
+
+def scripts(
+    machine: MachineRecord,
+    lines: Sequence[Line],
+    once: Sequence[Line],
+    courses: Sequence[Speed],
+    places: Mapping[Release, int],
+) -> Mapping[str, str]:
+    """Return the text of each data file by its path below the folder of data.
+
+    lines, once, courses: those of the machine; `once` has each kernel that several sets list once.
+    """
+    found = _contents(machine, lines, once, courses, places)
+    return {f"{path}.js": data_script(content) for path, content in found}
+
+
+def _contents(
+    machine: MachineRecord,
+    lines: Sequence[Line],
+    once: Sequence[Line],
+    courses: Sequence[Speed],
+    places: Mapping[Release, int],
+) -> Iterator[tuple[str, Any]]:
+    """Yield the path and the content of each file."""
+    families: dict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        families[line.points[0].family].append(line)
+    profile = machine.profile
+    for family, members in families.items():
+        yield f"lines/{machine.key}/{family}", line_data.content(members, profile, places)
+    kernels = kernel_data.by_framework(once, courses, profile, places)
+    for framework, content in kernels.items():
+        yield f"kernels/{machine.key}/{framework}", content
+    yield f"newest/{machine.key}", newest_data.content(lines, profile, places)
+    yield f"stacks/{machine.key}", software_data.content(machine.stacks, places)
+
+
+def decode(stored: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the scripts of a cache. Raises ValueError, TypeError or AttributeError for others."""
+    for path, script in stored.items():
+        if not (PATH.fullmatch(path) and data_encoding.SCRIPT.fullmatch(script)):
+            raise ValueError(f"{path} is no data file of a machine")
+    return stored

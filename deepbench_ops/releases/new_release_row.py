@@ -1,0 +1,187 @@
+"""New rows of the release table that a user asks for, tried with pip before they are written."""
+
+import datetime
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.version import InvalidVersion, Version
+
+from deepbench_ops.backends import NAMES
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.releases import companion_pins, release_from_wheel_file, release_table
+from deepbench_ops.releases.environment_install import failure_line, index_options
+from deepbench_ops.releases.package_index import Index
+from deepbench_ops.releases.release_table import Release
+
+
+def requested(text: str) -> tuple[str, Version]:
+    """Return framework and version of ``torch==2.15.0``; DeepbenchError for anything else."""
+    try:
+        wanted = Requirement(text)
+        (only,) = wanted.specifier
+        version = Version(only.version)
+    except (InvalidRequirement, InvalidVersion, ValueError):
+        raise DeepbenchError(f"{text!r} is no exact release: write it like torch==2.15.0") from None
+    if only.operator != "==" or wanted.name not in NAMES:
+        raise DeepbenchError(
+            f"{text!r} is no exact release of one of {', '.join(NAMES)}: write it like"
+            " torch==2.15.0"
+        )
+    return wanted.name, version
+
+
+def demand_new(framework: str, version: Version, path: Path) -> None:
+    """Raise DeepbenchError for a release that the table at `path` has already."""
+    for known in release_table.load(path):
+        if known.framework == framework and Version(known.version) == version:
+            raise DeepbenchError(f"{known.name} is in {path} already")
+
+
+def listed(
+    framework: str,
+    version: Version,
+    pins: tuple[str, ...] | None,
+    day: datetime.date | None,
+    index_url: str = "",
+) -> Release:
+    """Return the row of a release of the package index, or of a further one at `index_url`.
+
+    pins: None for companions of the day. day: None for the index's own.
+    Raises DeepbenchError where the index has no such release, or a companion is missing.
+    """
+    index = Index()
+    if day is None:
+        days = index.releases(framework)
+        if version not in days:
+            near = ", ".join(str(v) for v in sorted(days)[-3:])
+            raise DeepbenchError(
+                f"{framework} {version} is not on the package index for this Python, or yanked (the"
+                f" newest: {near}): give --date with --index for another index, or --wheel"
+            )
+        day = days[version]
+    if pins is not None:
+        return Release(framework, str(version), day, pins, True, index_url)
+    made = companion_pins.row(framework, version, day, index)
+    if made is None:
+        raise DeepbenchError(f"{framework} {version}: no companion installs here: give --pins")
+    return Release(framework, str(version), day, made.pins, made.on_request, index_url)
+
+
+def of_interpreter(
+    framework: str,
+    version: Version,
+    pins: tuple[str, ...],
+    day: datetime.date | None,
+) -> Release:
+    """Return the row of a release that an interpreter of this machine holds.
+
+    pins: its companions as they are there. day: None for that of deepbench's own table, or of the
+    package index. Raises DeepbenchError where neither has the release.
+    """
+    same = (
+        each
+        for each in release_table.load()
+        if each.framework == framework and Version(each.version).public == version.public
+    )
+    known = next(same, None)
+    if day is None and known is not None:
+        return known
+    if day is None:
+        try:
+            day = Index().releases(framework).get(version)
+        except DeepbenchError:
+            day = None
+    if day is None:
+        raise DeepbenchError(
+            f"the day on which {framework} {version} came out is not known here: give --date"
+        )
+    return Release(framework, str(version), day, pins, True)
+
+
+def from_wheel(
+    framework: str,
+    version: Version,
+    path: Path,
+    pins: tuple[str, ...] | None,
+    day: datetime.date | None,
+    known: Path,
+) -> Release:
+    """Return the row of a wheel on disk; its folder stands in for an index.
+
+    pins: None for those of the newest release in the table `known`. day: None for the file's own.
+
+    Raises DeepbenchError for a wheel of another version, and where no release is listed.
+    """
+    newest = [
+        release for release in release_table.measurable(known) if release.framework == framework
+    ]
+    if not newest:
+        raise DeepbenchError(f"no release of {framework} is listed to take pins from: give --pins")
+    found = release_from_wheel_file.read(path, newest[-1])
+    if Version(found.version) != version:
+        raise DeepbenchError(f"{path} is version {found.version}, not {version}")
+    folder = path.resolve().parent.as_uri()
+    return Release(
+        framework,
+        str(version),
+        day or found.date,
+        found.pins if pins is None else pins,
+        True,
+        folder,
+    )
+
+
+def built(source: str, folder: Path, framework: str) -> Path:
+    """Build a wheel of a VCS address or a source folder, and return it.
+
+    Built here, with this machine's compiler: another build than the one that is released.
+
+    Raises DeepbenchError where there is no source, and where pip does not build it.
+    """
+    if "://" not in source and not source.startswith("git+") and not Path(source).is_dir():
+        raise DeepbenchError(f"{source}: no such folder, and no address such as git+https://...")
+    folder.mkdir(parents=True, exist_ok=True)
+    before = set(folder.glob("*.whl"))
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-input", "-w", str(folder)]
+    done = subprocess.run([*command, source], capture_output=True, text=True)
+    if done.returncode:
+        raise DeepbenchError(f"{framework} is not built from {source}: {failure_line(done.stderr)}")
+    made = set(folder.glob("*.whl")) - before
+    if len(made) != 1:
+        raise DeepbenchError(f"{source} was built before: remove its wheel from {folder} first")
+    return made.pop()
+
+
+def demand_solvable(release: Release) -> None:
+    """Raise DeepbenchError unless pip finds the release and its pins, none of them yanked.
+
+    Nothing is installed; where an index offers no metadata apart, wheels are downloaded for it.
+    """
+    command = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed"]
+    command += ["--no-input", "--quiet", "--only-binary=:all:", "--report", "-"]
+    command += [*index_options(release), release.requirement, *release.pins]
+    done = subprocess.run(command, capture_output=True, text=True)
+    pins = " ".join((release.requirement, *release.pins))
+    if done.returncode:
+        raise DeepbenchError(f"{release.name} is not added ({pins}): {failure_line(done.stderr)}")
+    for part in json.loads(done.stdout)["install"]:
+        if part.get("is_yanked"):
+            about = part["metadata"]
+            raise DeepbenchError(
+                f"{release.name} is not added ({pins}): {about['name']} {about['version']} has been"
+                " yanked"
+            )
+
+
+def add(release: Release, path: Path) -> None:
+    """Add a row to the table at `path`.
+
+    Raises DeepbenchError where pip cannot install the release with its pins, or it is listed.
+    """
+    demand_new(release.framework, Version(release.version), path)
+    demand_solvable(release)
+    if not release_table.append(path, [release]):
+        raise DeepbenchError(f"{release.name} was added to {path} by another command meanwhile")

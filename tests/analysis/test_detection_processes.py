@@ -1,0 +1,48 @@
+"""Detection in several processes finds the changes that detection in one finds."""
+
+import random
+from datetime import date
+
+from example_points import GEMMS, point
+
+from deepbench_ops.analysis import detection_processes
+from deepbench_ops.analysis.kernel_lines import Line
+from deepbench_ops.releases.release_table import Release
+
+RELEASES = [Release("torch", f"2.{n}.0", date(2020 + n // 12, 1 + n % 12, 1)) for n in range(24)]
+
+
+def example_lines():
+    """Lines, every other one with a step, and one that is too short."""
+    draw = random.Random(1)
+    found = []
+    for kernel, problem in enumerate(GEMMS[:6]):
+        points = [
+            point(
+                problem_id=problem,
+                release=release,
+                seconds=draw.lognormvariate(0, 0.01) * (1.2 if kernel % 2 and number > 11 else 1),
+            )
+            for number, release in enumerate(RELEASES)
+        ]
+        found.append(Line(tuple(points)))
+    return [*found, Line(found[0].points[:5])]
+
+
+def test_processes_find_what_one_process_finds(monkeypatch):
+    """Each line keeps the changes along it; short ones have none."""
+    monkeypatch.setattr(detection_processes, "FEWEST_LINES", 1)
+    monkeypatch.setattr(detection_processes.os, "sched_getaffinity", lambda _: {0, 1})
+    together, alone = example_lines(), example_lines()
+    detection_processes.detect(together)
+    assert [True] * 6 + [False] == ["detected" in vars(line) for line in together]
+    assert [line.detected for line in alone] == [line.detected for line in together]
+    assert 3 == sum(bool(line.changes) for line in together)
+
+
+def test_few_lines_start_no_process(monkeypatch):
+    """They are computed when they are asked for."""
+    monkeypatch.setattr(detection_processes, "ProcessPoolExecutor", None)
+    few = example_lines()
+    detection_processes.detect(few)
+    assert not any("detected" in vars(line) for line in few)

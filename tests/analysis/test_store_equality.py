@@ -1,0 +1,265 @@
+"""The store gives the points of whole results folders, whatever these hold."""
+
+import json
+import math
+from ast import literal_eval
+from datetime import date
+from random import Random
+from unittest.mock import patch
+
+from command import deepbench
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from deepbench_ops.analysis import machine_points, point_filter, points
+from deepbench_ops.analysis.parquet_store import Store
+from deepbench_ops.asv_adapter import asv_api
+from deepbench_ops.exchange import point_versions
+from deepbench_ops.machine import machine_profile
+from deepbench_ops.machine.machine_profile import Figure, Profile
+from deepbench_ops.measure.fingerprint import SETTINGS
+from deepbench_ops.problems import load
+from deepbench_ops.releases import table_location
+from deepbench_ops.releases.release_table import COLUMNS, Release
+from deepbench_ops.run_conditions import CONDITIONS
+from deepbench_ops.storage import conflict_files, facts_digest, measurement_files
+from deepbench_ops.storage.conflict_files import PointVersion
+
+PROBLEMS = [repr(problem.id) for problem in load("gemm", "training")[:3]]
+PRECISIONS = ["'float32'", "'int8'"]
+BENCHMARKS = ("gemm.Training.kernel_forward", "gemm.InferenceServer.kernel_forward")
+LISTED = [Release("numpy", f"2.{n}.0", date(2025, 1 + n, 1)) for n in range(3)]
+LATER = [Release("numpy", f"2.{n}.0", date(2025, 1 + n, 1)) for n in range(3, 11)]
+HISTORY = [*LISTED, *LATER, Release("torch", "2.7.0", date(2025, 4, 23))]
+UNLISTED = Release("numpy", "9.9.9", date(2026, 1, 1))
+
+RESULT_COLUMNS = ["result", "params", "version", "stats_ci_99_a", "stats_ci_99_b", "samples"]
+
+SECONDS = st.floats(1e-6, 10)
+CELLS = st.one_of(st.none(), st.just(math.nan), st.lists(SECONDS, min_size=1, max_size=12))
+"""A failed point, a skipped one, or samples."""
+
+FACTS = st.sampled_from([{}, {SETTINGS: ""}, {SETTINGS: "OPENBLAS_CORETYPE=Haswell"}])
+NOTES = st.dictionaries(st.sampled_from(["route", "layout"]), st.text("abc é", max_size=5))
+
+ENSEMBLES = st.none() | st.fixed_dictionaries(
+    {
+        "file": st.just("numpy"),
+        "anchor": st.just("numpy-2.0.0"),
+        "rounds": st.integers(1, 30),
+        "ratio": SECONDS,
+        "low": SECONDS,
+        "high": SECONDS,
+        "seconds": SECONDS,
+        "interval": st.lists(SECONDS, min_size=2, max_size=2).map(sorted),
+        "states": st.sampled_from([[], ["near"], ["near", "far"]]),
+    }
+)
+
+
+@st.composite
+def records(draw, key):
+    """The record of a process that measured a point: calibrated or not, steady or not."""
+    seconds = draw(st.lists(SECONDS, min_size=1, max_size=3))
+    calibrated = draw(st.booleans())
+    origin = draw(ENSEMBLES)
+    facts = draw(FACTS)
+    fields = {
+        "benchmark": key[0],
+        "params": [text.strip("'") for text in key[1]],
+        "release": "numpy-2.0.0",
+        "started_at": draw(st.floats(0, 1e9)),
+        "number": 1,
+        "seconds": seconds,
+        "yardstick": [draw(st.sampled_from([1e-3, 3e-3])) for _ in seconds] if calibrated else [],
+        "fingerprint": facts_digest.digest(facts),
+        "notes": draw(NOTES),
+        "core_latencies": draw(st.sampled_from([[], [210.0, 220.0], [480.0]])),
+        **({"nominal": 1e-3} if calibrated else {}),
+        **({"ensemble": origin} if origin else {}),
+    }
+    return facts, fields
+
+
+@st.composite
+def results(draw):
+    """Result files of a machine: release, conditions, columns of cells, and their records."""
+    found = []
+    places = st.tuples(
+        st.sampled_from([*LISTED, UNLISTED]),
+        *(st.sampled_from(condition.values) for condition in CONDITIONS),
+    )
+    for release, *conditions in draw(st.lists(places, min_size=1, max_size=3, unique=True)):
+        columns = {
+            name: [draw(CELLS) for _ in PROBLEMS for _ in PRECISIONS]
+            for name in draw(st.lists(st.sampled_from(BENCHMARKS), unique=True, min_size=1))
+        }
+        keys = [
+            (name, (problem, precision))
+            for name in columns
+            for problem in PROBLEMS
+            for precision in PRECISIONS
+        ]
+        chosen = draw(st.lists(st.sampled_from(keys), max_size=4))
+        conflicts = draw(st.lists(st.sampled_from(keys), max_size=1))
+        own = [draw(records(key)) for key in chosen]
+        found.append((release, conditions, columns, own, conflicts))
+    return found
+
+
+def cell(value):
+    """Value, bounds and samples of a cell in asv's columns."""
+    if not isinstance(value, list):
+        return value, None, None, None
+    low, high = (min(value), max(value)) if len(value) > 1 else (-math.inf, math.inf)
+    return sorted(value)[len(value) // 2], low, high, value
+
+
+def write(folder, found, listed=LISTED):
+    """Write a project with the result files of one machine, and this release table."""
+    machine = folder / "results" / "box"
+    machine.mkdir(parents=True)
+    rows = [f"{each.framework},{each.version},{each.date},,no," for each in listed]
+    (folder / "releases.csv").write_text("\n".join([",".join(COLUMNS), *rows]) + "\n")
+    project = {"version": 1, "dvcs": "releases", "repo": "releases.csv", "results_dir": "results"}
+    (folder / "asv.conf.json").write_text(json.dumps(project))
+    entry = {"machine": "box", "arch": "x86_64", "cpu": "a", "os": "Linux", "num_cpu": "2"}
+    entry |= {"ram": "32 GiB", "accelerator": "none"}
+    (machine / "machine.json").write_text(json.dumps({**entry, "version": 1}))
+    peaks = {"cpu": {"float32": Figure(1e11, "FLOP/s", "data sheet: x")}}
+    machine_profile.write(folder / "results", Profile("box", "2026-01-01", {}, peaks=peaks))
+    for number, (release, conditions, columns, own, conflicts) in enumerate(found):
+        environment = f"release-py3-{number}"
+        path = folder / "results" / asv_api.result_name("box", release.hash, environment)
+        variables = {c.variable: v for c, v in zip(CONDITIONS, conditions, strict=True)}
+        stored = {
+            "commit_hash": release.hash,
+            "env_name": environment,
+            "date": release.milliseconds,
+            "params": {**entry, "python": "3"},
+            "python": "3",
+            "requirements": {},
+            "env_vars": variables,
+            "result_columns": [
+                "result",
+                "params",
+                "version",
+                "stats_ci_99_a",
+                "stats_ci_99_b",
+                "samples",
+            ],
+            "results": {
+                name: [values, [PROBLEMS, PRECISIONS], "1", lows, highs, samples]
+                for name, cells in columns.items()
+                for values, lows, highs, samples in [map(list, zip(*map(cell, cells), strict=True))]
+            },
+            "durations": {},
+            "version": 2,
+        }
+        path.write_text(json.dumps(stored))
+        if own:
+            facts = {facts_digest.digest(each): each for each, _ in own}
+            each_once = {json.dumps(record): record for _, record in own}
+            measurement_files.write(
+                measurement_files.file_of(path), facts, list(each_once.values())
+            )
+        versions = {}
+        for name, params in conflicts:
+            for seconds in (0.5, 0.7):
+                point = {"benchmark": name, "params": list(params), "seconds": seconds}
+                version = PointVersion(point)
+                versions.setdefault(version.key, []).append(version)
+        if versions:
+            kept = {key: point_versions.merged(several) for key, several in versions.items()}
+            conflict_files.write(conflict_files.file_of(path), {}, kept)
+
+
+@settings(max_examples=60, deadline=None)
+@given(results())
+def test_reading_the_store_equals_reading_the_results(tmp_path_factory, found):
+    """Of results with any conditions, intervals, settings, states and conflicts."""
+    folder = tmp_path_factory.mktemp("project")
+    write(folder, found)
+    store = Store.next_to(folder / "results")
+    whole = {each.hash: each for each in table_location.load(store.results)}
+    part = {LISTED[0].hash: LISTED[0]}
+    list(store.build())
+    for known, rounds, samples in ((whole, False, False), (whole, True, True), (part, True, False)):
+        expected = points.load(store.results, "box", known, rounds, samples=samples)
+        assert expected == store.load("box", known, rounds, samples)
+        assert expected == machine_points.load(store.results, "box", known, rounds, samples)
+
+
+CHOICES = st.fixed_dictionaries(
+    {},
+    optional={
+        "commit": st.lists(st.sampled_from([each.hash for each in LISTED]), max_size=2),
+        "family": st.sampled_from([["gemm"], ["conv"], ["gemm", "it's"]]),
+        "set": st.sampled_from([["training"], ["inference_server"]]),
+        "problem": st.lists(st.sampled_from(PROBLEMS).map(literal_eval), max_size=2),
+        "precision": st.sampled_from([["float32"], ["int8", "float32"]]),
+        "device": st.sampled_from([["cpu"], ["cuda"]]),
+    },
+)
+
+
+@settings(max_examples=20, deadline=None)
+@given(results(), st.lists(CHOICES, min_size=5, max_size=5))
+def test_the_store_chooses_as_a_reader_of_the_results_does(tmp_path_factory, found, choices):
+    """By release, family, set, problem, precision and device, with the samples of these points."""
+    folder = tmp_path_factory.mktemp("project")
+    write(folder, found)
+    store = Store.next_to(folder / "results")
+    known = {each.hash: each for each in table_location.load(store.results)}
+    every = points.load(store.results, "box", known, rounds=True, samples=True)
+    list(store.build())
+    for only in choices:
+        expected = point_filter.chosen(every, only)
+        assert expected == store.load("box", known, rounds=True, samples=True, only=only)
+
+
+COMMANDS = (
+    ("verdict", "--machine", "box", "--each"),
+    ("verdict", "--all-machines", "--format", "json"),
+    ("frameworks", "--machine", "box", "--selection", "training"),
+    ("compare", "box@numpy-2.0.0", "box@torch", "--device", "cpu"),
+    ("compare", "box@numpy-2.0.0", "box@numpy-2.1.0"),
+    ("fastest", "--selection", "training"),
+    ("fastest", "--selection", "training", "--precision", "int8", "--history"),
+    ("export", "--machine", "box", "--format", "csv"),
+    ("export", "--machine", "box", "--format", "json", "--release", "numpy-2.0.0"),
+    ("export", "--machine", "box", "--format", "csv", "--set", "training", "--device", "cpu"),
+    ("unsteady", "numpy-2.0.0", "--machine", "box"),
+)
+"""Every command that reads times of kernels, with and without options that choose some."""
+
+
+def histories(draw):
+    """Result files of all releases under the usual conditions, with a change of a third in one."""
+    usual = [condition.usual for condition in CONDITIONS]
+    slower = draw.choice(HISTORY)
+    for release in HISTORY:
+        level = 1.3 if release.date >= slower.date else 1.0
+        columns = {
+            name: [
+                [level * draw.uniform(0.99, 1.01) for _ in range(6)]
+                for _ in PROBLEMS
+                for _ in PRECISIONS
+            ]
+            for name in BENCHMARKS
+        }
+        yield release, usual, columns, [], []
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 999).map(Random), results())
+def test_commands_print_the_same_from_the_store(tmp_path_factory, draw, found):
+    """Text, messages and exit status; no command reads the results where a store is up to date."""
+    folder = tmp_path_factory.mktemp("project")
+    write(folder, [*histories(draw), *found], HISTORY)
+    options = ("--results", str(folder / "results"))
+    expected = {command: deepbench(*command, *options) for command in COMMANDS}
+    list(Store.next_to(folder / "results").build())
+    with patch.object(points, "of_each_result", side_effect=AssertionError("results are read")):
+        for command in COMMANDS:
+            assert expected[command] == deepbench(*command, *options), command

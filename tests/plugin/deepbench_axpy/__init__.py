@@ -1,1 +1,0 @@
-"""A family of another distribution: y = a x + y."""
