@@ -11,11 +11,13 @@ import argparse
 import os
 import sys
 import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # for modules that need Python alone
 
-from gpu_check_parts import STEPS, Target, parts_of
+from gpu_check_parts import STEPS, Part, Target, parts_of
 from gpu_check_session import Archive, Journal, Session
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,6 +42,16 @@ def options() -> argparse.Namespace:
     parser.add_argument("--machine", help="name in the results (default: that of the GPU)")
     parser.add_argument("--minutes", type=float, default=9.5, help="begin no part after so many")
     parser.add_argument(
+        "--rounds", type=int, default=2, metavar="N", help="processes for each time in results"
+    )
+    parser.add_argument(
+        "--at-once",
+        type=int,
+        default=max(1, min(8, (os.cpu_count() or 1) // 2)),
+        metavar="N",
+        help="checks that run at the same time (default: half the processors, at most 8)",
+    )
+    parser.add_argument(
         "--short", action="store_true", help="a trial with the smallest work of each part"
     )
     parser.add_argument("--folder", type=Path, default=ROOT / "artifacts" / "gpu_check")
@@ -52,13 +64,23 @@ def options() -> argparse.Namespace:
     return given
 
 
+def groups(parts: Sequence[Part]) -> list[list[Part]]:
+    """Return the parts in groups, in order: one with times alone, neighbours without together."""
+    found: list[list[Part]] = []
+    for part in parts:
+        if part.timed or not found or found[-1][0].timed:
+            found.append([])
+        found[-1].append(part)
+    return found
+
+
 def main() -> int:
     """Run the parts that have not ended; return the exit status."""
     began, given = time.monotonic(), options()
     archive = Archive(given.folder, Path(os.environ.get("OUT") or given.folder))
     archive.unpack(given.resume)
     journal = Journal(given.folder / "state.json")
-    target = Target.here(given.framework, given.device, given.machine, given.short)
+    target = Target.here(given.framework, given.device, given.machine, given.rounds, given.short)
     session = Session(ROOT, given.folder, given.wheels, Path(sys.executable), target)
     if not given.list:
         session.end_leftovers()
@@ -72,16 +94,24 @@ def main() -> int:
     if given.again and given.only:
         journal.forget(part.name for part in chosen)
     end = began + 60 * given.minutes
-    for part in chosen:
+
+    def run(part: Part) -> bool:
+        """Run a part that has not ended, if there is time; return whether there was."""
         if journal.has_ended(part.name):
-            continue
+            return True
         left = end - time.monotonic()
         if left < part.least_seconds:
-            print(f"no time is left for {part.name}: run this again")
-            break
+            print(f"no time is left for {part.name}: run this again", flush=True)
+            return False
         session.run(part, left, journal)
+        return True
+
+    for group in groups(chosen):
+        with ThreadPoolExecutor(1 if group[0].timed else given.at_once) as pool:
+            in_time = all(pool.map(run, group))
         archive.pack()
-    archive.pack()
+        if not in_time:
+            break
     print(journal.summary([part.name for part in chosen]))
     waiting = [part for part in chosen if not journal.has_ended(part.name)]
     failed = [part for part in chosen if journal.has_failed(part.name)]

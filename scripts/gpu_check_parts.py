@@ -48,7 +48,7 @@ SMALL = ("m3072_n1_k1024_NN", "m35_n700_k2048_NN", "softmax_batch4096_columns256
 class Families(NamedTuple):
     """Families of this project as the installed deepbench lists them.
 
-    kernels: all of kernels. published: those that run in one process and are in DeepBench's
+    kernels: those that run in one process. published: those of them that are in DeepBench's
     workbooks. collectives: collective operations.
     """
 
@@ -62,8 +62,9 @@ import json
 from deepbench_ops.distributed.collective_options import kinds
 from deepbench_ops.problems import FAMILIES
 from deepbench_ops.problems.problem_lists import TYPES
-published = [name for name in FAMILIES if TYPES[name].sheets and not TYPES[name].ranks]
-print(json.dumps([FAMILIES, published, list(kinds())]))
+kernels = [name for name in FAMILIES if not TYPES[name].ranks]
+published = [name for name in kernels if TYPES[name].sheets]
+print(json.dumps([kernels, published, list(kinds())]))
 """
 """Program that prints the fields of `Families`."""
 
@@ -72,13 +73,15 @@ print(json.dumps([FAMILIES, published, list(kinds())]))
 class Target:
     """The installed release and the device to be tried.
 
-    short: only the smallest work of each part, for a trial without a GPU.
+    rounds: number of processes for each time. short: only the smallest work of each part, for a
+    trial.
     """
 
     framework: str
     version: str
     device: str
     machine: str
+    rounds: int = 2
     short: bool = False
 
     @property
@@ -87,7 +90,9 @@ class Target:
         return f"{self.framework}-{self.version}"
 
     @classmethod
-    def here(cls, framework: str, device: str, machine: str | None, short: bool) -> "Target":
+    def here(
+        cls, framework: str, device: str, machine: str | None, rounds: int, short: bool
+    ) -> "Target":
         """Return the target of this interpreter. Raises SystemExit if it lacks the framework."""
         try:
             version = metadata.version(framework).partition("+")[0]
@@ -96,7 +101,7 @@ class Target:
                 f"{framework} is not installed for this interpreter: set PYTHON to the one that"
                 " holds it, or name another --framework"
             ) from None
-        return cls(framework, version, device, machine or _machine(device), short)
+        return cls(framework, version, device, machine or _machine(device), rounds, short)
 
 
 @dataclass(frozen=True)
@@ -104,7 +109,8 @@ class Part:
     """A command of one step.
 
     name: unique, part of file names. command: words of a shell command. endings: exit statuses of
-    success. least_seconds: the part is not begun if less time is left.
+    success. least_seconds: the part is not begun if less time is left. timed: whether it measures
+    times, so that nothing else may run meanwhile.
     """
 
     step: str
@@ -112,6 +118,7 @@ class Part:
     command: str
     endings: tuple[int, ...] = (0,)
     least_seconds: float = 60
+    timed: bool = True
 
 
 def parts_of(target: Target, families: Families) -> list[Part]:
@@ -124,7 +131,8 @@ def parts_of(target: Target, families: Families) -> list[Part]:
 
 
 def _machine_parts(target: Target, families: Families) -> Iterator[Part]:
-    yield Part("machine", "machine", f"deepbench machine --yes --name {target.machine}")
+    command = f"deepbench machine --yes --name {target.machine} --framework {target.framework}"
+    yield Part("machine", "machine", command)
     if target.device == "cuda":
         yield Part("machine", "nvidia-smi", "nvidia-smi -q", least_seconds=20)
 
@@ -133,56 +141,59 @@ def _checks(target: Target, families: Families) -> Iterator[Part]:
     for family in families.kernels:
         asked = f"--release {target.release} --device {target.device} --family {family}"
         command = f"deepbench check {asked} --format csv"
-        yield Part("check", f"{target.release}-check-{family}", command, CHECKED)
+        yield Part("check", f"{target.release}-check-{family}", command, CHECKED, timed=False)
 
 
 def _yardstick(target: Target, families: Families) -> Iterator[Part]:
     framework, rounds = target.framework, 3 if target.short else 10
-    for problem in SPREAD[:1] if target.short else SPREAD:
-        command = (
-            f"python bench/round_spread.py --framework {framework} --device {target.device}"
-            f" --rounds {rounds} --problem {problem}"
-            f" --json $RESULTS/spread-{target.release}-{problem}.json"
-        )
-        yield Part("yardstick", f"{target.release}-spread-{problem}", command, least_seconds=120)
+    problems = " ".join(f"--problem {each}" for each in (SPREAD[:1] if target.short else SPREAD))
+    command = (
+        f"python bench/round_spread.py --framework {framework} --device {target.device}"
+        f" --rounds {rounds} {problems} --json $RESULTS/spread-{target.release}.json"
+    )
+    yield Part("yardstick", f"{target.release}-spread", command, least_seconds=120)
     if framework in ("torch", "numpy"):
         for problem in BARE[:1] if target.short else BARE:
             command = (
                 f"python bench/bare_loop.py --framework {framework} --device {target.device}"
                 f" --problem {problem} --pairs {20 if target.short else 200}"
             )
-            yield Part("yardstick", f"{target.release}-bare-{problem}", command)
+            yield Part("yardstick", f"{target.release}-bare-{problem}", command, least_seconds=30)
     for problem in SMALL[:1] if target.short else SMALL:
         asked = f"--release {target.release} --device {target.device} --format json"
         command = f"deepbench time {problem} {asked}"
-        yield Part("yardstick", f"{target.release}-time-{problem}", command)
+        yield Part("yardstick", f"{target.release}-time-{problem}", command, least_seconds=30)
 
 
 def _headline(target: Target, families: Families) -> Iterator[Part]:
-    for family in families.kernels:
-        for precision in PRECISIONS[target.device]:
-            yield from _run(target, "headline", "headline", family, precision)
+    for precision in PRECISIONS[target.device][: 1 if target.short else None]:
+        yield _run(target, "headline", "headline", precision, families.kernels)
     for name, precisions in PUBLISHED.items() if not target.short else ():
         for precision in precisions if target.device == "cuda" else ("float32",):
-            for family in families.published:
-                yield from _run(target, "headline", name, family, precision)
+            yield _run(target, "headline", name, precision, families.published)
 
 
 def _modern(target: Target, families: Families) -> Iterator[Part]:
-    for family in families.kernels:
-        for precision in MODERN[target.device]:
-            yield from _run(target, "modern", "modern", family, precision)
+    for precision in MODERN[target.device][: 1 if target.short else None]:
+        yield _run(target, "modern", "modern", precision, families.kernels)
 
 
-def _run(target: Target, step: str, selection: str, family: str, precision: str) -> Iterator[Part]:
-    """Yield a run of the problems of a family in a selection; none if there are none."""
-    pick = f"deepbench select {selection} --family {family} --precision {precision}"
+def _run(
+    target: Target, step: str, selection: str, precision: str, families: Sequence[str]
+) -> Part:
+    """Return a run of all problems of some families in a selection.
+
+    An interrupted run is continued by its journal.
+    """
+    chosen = " ".join(f"--family {family}" for family in families)
+    pick = f"deepbench select {selection} {chosen} --precision {precision}"
     command = (
-        f'if bench="$({pick})"; then asv run --show-stderr --bench "$bench" {target.release}^!;'
-        f" else echo nothing of {family} in {precision}; fi"
+        f'if bench="$({pick})"; then python -m asv run --show-stderr'
+        f' --attribute rounds={target.rounds} --bench "$bench" {target.release}^!;'
+        f" else echo nothing in {precision}; fi"
     )
-    name = f"{target.release}-{selection}-{family}-{precision}"
-    yield Part(step, name, command, MEASURED, least_seconds=30)
+    name = f"{target.release}-{selection}-{precision}"
+    return Part(step, name, command, MEASURED, least_seconds=30)
 
 
 def _ensembles(target: Target, families: Families) -> Iterator[Part]:

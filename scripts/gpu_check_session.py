@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sysconfig
 import tarfile
+import threading
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -24,7 +25,7 @@ LOG_BYTES = 2**18
 """Number of bytes at the end of each log that are packed."""
 MOST_BYTES = 15 * 2**20
 """Size from which the archive is split, and size of its parts."""
-LEFT_OUT = {"environment", ".asv", ".cache", "__pycache__"}
+LEFT_OUT = {"environment", "env", ".cache", "__pycache__"}
 """Folders that every machine makes for itself."""
 MARK = "RESULTS"
 """Environment variable that names the folder for figures of experiments."""
@@ -34,10 +35,11 @@ TRIES = 2
 
 
 class Journal:
-    """The state of every part; each change is written to the disk at once."""
+    """The state of every part; each change is written to the disk at once. Threads may share it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._lock = threading.Lock()
         self._parts: dict[str, dict[str, object]] = (
             json.loads(path.read_text("utf-8")) if path.exists() else {}
         )
@@ -65,14 +67,15 @@ class Journal:
             state = "failed" if tries >= TRIES else "unfinished"
         else:
             state = "well" if status in part.endings else "failed"
-        self._parts[part.name] = {
-            "state": state,
-            "status": status,
-            "seconds": round(seconds, 1),
-            "tries": tries,
-            "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        }
-        self._write()
+        with self._lock:
+            self._parts[part.name] = {
+                "state": state,
+                "status": status,
+                "seconds": round(seconds, 1),
+                "tries": tries,
+                "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            }
+            self._write()
 
     def forget(self, names: Iterable[str]) -> None:
         """Remove the state of these parts, so that they run again."""
@@ -239,7 +242,7 @@ class Session:
             finally:
                 self._end(process)
         journal.note(part, status, time.monotonic() - began)
-        print(f"    {journal.text(part.name)}", flush=True)
+        print(f"{part.name}: {journal.text(part.name)}", flush=True)
 
     def _end(self, process: "subprocess.Popen[bytes]") -> None:
         """End a part and all processes that it has started."""

@@ -11,6 +11,7 @@ from pathlib import Path
 import collect_wheels
 import gpu_check_session
 import pytest
+from gpu_check import groups
 from gpu_check_parts import STEPS, Families, Part, Target, parts_of
 from gpu_check_session import Archive, Journal, Session
 
@@ -36,6 +37,16 @@ def test_every_family_is_checked_on_the_device():
         f"deepbench check --release torch-2.11.0 --device cuda --family {family} --format csv"
         for family in FAMILIES
     ] == checks
+
+
+def test_checks_run_together_and_what_is_timed_runs_alone():
+    """One check next to another changes no verdict, but any process next to a timing does."""
+    found = groups(parts_of(ON_GPU, LISTS))
+    assert [part.name for part in parts_of(ON_GPU, LISTS)] == [
+        part.name for group in found for part in group
+    ]
+    assert {"check"} == {part.step for group in found if len(group) > 1 for part in group}
+    assert len(FAMILIES) == max(map(len, found))
 
 
 def test_scripts_and_problems_of_the_parts_exist():
@@ -129,9 +140,13 @@ def test_leftovers_of_a_killed_call_are_ended(session, tmp_path):
 
 
 def test_an_archive_goes_on_elsewhere(tmp_path):
-    """It holds results, state and the ends of logs, and no environment."""
+    """It holds results, points that are not in the results yet, state and the ends of logs, and no
+    environment."""
     here, there = tmp_path / "here", tmp_path / "there"
-    for path in ("environment/bin", "logs", "project/results/box", "project/.asv"):
+    for path in (
+        *("environment/bin", "logs", "project/results/box"),
+        *("project/.asv/env", "project/.asv/unfinished"),
+    ):
         (here / path).mkdir(parents=True)
         (here / path / "file.log").write_text("x" * 300_000 + "end")
     Journal(here / "state.json").note(PART, 0, 1)
@@ -143,7 +158,8 @@ def test_an_archive_goes_on_elsewhere(tmp_path):
     assert gpu_check_session.LOG_BYTES == (there / "logs" / "file.log").stat().st_size
     assert ["logs", "project", "state.json"] == sorted(each.name for each in there.iterdir())
     with tarfile.open(packed) as archive:
-        assert not any(".asv" in name for name in archive.getnames())
+        assert not any("env" in name for name in archive.getnames())
+        assert "project/.asv/unfinished/file.log" in archive.getnames()
 
 
 def test_a_large_archive_is_split_and_goes_on_elsewhere(tmp_path, monkeypatch):

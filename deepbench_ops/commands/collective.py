@@ -84,7 +84,7 @@ def collective(
     name: str,
     precision: str,
     ranks: str,
-    transport_interface: str,
+    transport: str,
     ids: tuple[str, ...],
     elements: tuple[str, ...],
     repeats: str | None,
@@ -115,7 +115,7 @@ def collective(
     asked = collective_options.request(
         ids, elements, repeats, timeout, collective_options.kind(name), precision
     )
-    print_table(asked, ranks, transport_interface)
+    print_table(asked, ranks, transport)
 
 
 def print_table(

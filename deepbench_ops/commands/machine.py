@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from deepbench_ops.backends import NAMES
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import measure_alone, results_folder, say_settings
 from deepbench_ops.commands.problems import scaled
@@ -17,6 +18,13 @@ from deepbench_ops.machine.machine_profile import Figure, Profile
 @click.option("--accelerator", help="The accelerator's name, where it cannot be detected.")
 @results_folder
 @click.option("--yes", is_flag=True, help="Write without asking.")
+@click.option(
+    "--framework",
+    "frameworks",
+    type=click.Choice(NAMES),
+    multiple=True,
+    help="Measure FLOP/s with this framework only; may be repeated (default: all installed).",
+)
 @click.option("--no-measure", is_flag=True, help="Write asv's entry only, measure nothing.")
 @click.option(
     "--renew-yardsticks",
@@ -33,6 +41,7 @@ def machine(
     accelerator: str | None,
     results: Path,
     yes: bool,
+    frameworks: tuple[str, ...],
     no_measure: bool,
     renew_yardsticks: bool,
     renew_peaks: bool,
@@ -100,7 +109,9 @@ def machine(
     renewed = Renewed(peaks=renew_peaks, yardsticks=renew_yardsticks)
     before = state_profile.latencies(count)
     unread = old is None or renew_yardsticks or not old.nominal(count, yardstick.VERSION)
-    found = measure_profile(identity["machine"], count, old, renewed, show_step, note)
+    found = measure_profile(
+        identity["machine"], count, old, renewed, show_step, note, frameworks or NAMES
+    )
     show_step("states of the machine")
     found = state_profile.with_state(found, count, before, unread, note)
     show_profile(found)

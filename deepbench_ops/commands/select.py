@@ -10,7 +10,13 @@ from deepbench_ops.problems.selections import select as members
 
 @click.command()
 @click.argument("name", metavar="NAME")
-@click.option("--family", metavar="F", help=f"Only this family: {', '.join(FAMILIES)}.")
+@click.option(
+    "--family",
+    "families",
+    metavar="F",
+    multiple=True,
+    help=f"Only this family; may be repeated: {', '.join(FAMILIES)}.",
+)
 @click.option(
     "--precision",
     "precisions",
@@ -37,7 +43,7 @@ from deepbench_ops.problems.selections import select as members
 )
 def select(
     name: str,
-    family: str | None,
+    families: tuple[str, ...],
     precisions: tuple[str, ...],
     fused: bool | None,
     first_call: bool,
@@ -56,8 +62,9 @@ def select(
     """
     if fused is None:
         fused = selection_name(name) != "headline"
-    pattern = bench_regex(members(name, family), precisions, fused, first_call, apart)
+    picked = [each for family in families or (None,) for each in members(name, family)]
+    pattern = bench_regex(picked, precisions, fused, first_call, apart)
     click.echo(pattern)
     if pattern == NOTHING:
-        asked = ", ".join([*([family] if family else []), *precisions])
+        asked = ", ".join([*families, *precisions])
         raise DeepbenchError(f"{name} has no benchmark of {asked or 'any family'}")

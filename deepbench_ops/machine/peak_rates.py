@@ -63,14 +63,18 @@ def product(size: int, peak: str) -> tuple[Problem, str]:
 
 
 def gemm_peaks(
-    device: str, threads: int, deadline: float, clock: Clock = time.perf_counter
+    device: str,
+    threads: int,
+    deadline: float,
+    clock: Clock = time.perf_counter,
+    frameworks: tuple[str, ...] = backends.NAMES,
 ) -> dict[str, Figure]:
-    """Return the FLOP/s by precision on a device: the best of all installed frameworks.
+    """Return the FLOP/s by precision on a device: the best of the installed ones of `frameworks`.
 
     deadline: reading of `clock` after which no product is begun. A precision that no framework has,
     or that comes after the deadline, has a figure without a value, with the reason.
     """
-    loaded, missing = load_all(device, threads)
+    loaded, missing = load_all(device, threads, frameworks)
     peaks = {}
     for precision in (*PRECISIONS, *((FP8,) if device == GPU else ())):
         found = [_attempt(backend, precision, deadline, clock) for backend in loaded] + missing
@@ -202,11 +206,13 @@ def _triad_blocks(blocks: Iterable[tuple[np.ndarray, ...]]) -> None:
 
 
 @cache
-def load_all(device: str, threads: int) -> tuple[list[Backend], list[Figure]]:
+def load_all(
+    device: str, threads: int, frameworks: tuple[str, ...] = backends.NAMES
+) -> tuple[list[Backend], list[Figure]]:
     """Return the installed frameworks that support a device, and for the others figures without a
     value, with the reasons."""
     loaded, missing = [], []
-    for name in backends.NAMES:
+    for name in frameworks:
         try:
             backend = backends.load(name, device)
             if device == "cpu":

@@ -69,8 +69,11 @@ def measure_profile(
     renewed: Renewed = Renewed(),
     say: Say = print,
     warn: Say = ignore,
+    frameworks: tuple[str, ...] = backends.NAMES,
 ) -> Profile:
     """Measure this machine on `threads` threads, and its accelerators; return the new profile.
+
+    frameworks: those whose products are measured, if they are installed.
 
     Accelerators are the GPU that the driver lists, and devices that other distributions declare if
     a framework for them is installed.
@@ -84,7 +87,7 @@ def measure_profile(
     """
     facts = machine_facts.facts()
     say("nothing yet: frameworks are being loaded")
-    devices = [device for device in backends.DEVICES if _here(device, facts, threads)]
+    devices = [device for device in backends.DEVICES if _here(device, facts, threads, frameworks)]
     started, monitor = time.perf_counter(), LoadMonitor()
     passes: list[dict[str, dict[str, Figure]]] = []
     for place, which in enumerate(("first", "second")):
@@ -94,12 +97,12 @@ def measure_profile(
             latest = started + LATEST_GEMM[place] + number * MORE_SECONDS
             if device == peak_rates.GPU:
                 latest = max(latest, time.perf_counter() + GPU_SECONDS)
-            gemms = peak_rates.gemm_peaks(device, threads, latest)
+            gemms = peak_rates.gemm_peaks(device, threads, latest, frameworks=frameworks)
             measured[device] = {**gemms, peak_rates.BYTE_RATE: _bandwidth(device, threads)}
         passes.append(measured)
     say("yardsticks")
     nominal = yardsticks(threads, old, renewed.yardsticks, warn, devices)
-    facts |= _libraries(threads) if peak_rates.GPU in devices else {}
+    facts |= _libraries(threads, frameworks) if peak_rates.GPU in devices else {}
     found = {device: best_of([each[device] for each in passes], warn) for device in devices}
     earlier = None if renewed.peaks else old
     if reason := monitor.found():
@@ -160,22 +163,22 @@ def _measured_by(figure: Figure) -> str:
     return figure.how.split(", ")[1] if figure.value is not None else ""
 
 
-def _here(device: str, facts: Mapping[str, str], threads: int) -> bool:
+def _here(device: str, facts: Mapping[str, str], threads: int, frameworks: tuple[str, ...]) -> bool:
     """Load the frameworks for a device, and return whether this machine has the device.
 
     A machine has a GPU if the driver lists it, and any other device if a framework for it loads.
     """
     if device == peak_rates.GPU and "accelerator" not in facts:
         return False
-    loaded, _ = peak_rates.load_all(device, threads)
+    loaded, _ = peak_rates.load_all(device, threads, frameworks)
     return bool(loaded) or device in (yardstick.PROCESSOR, peak_rates.GPU)
 
 
-def _libraries(threads: int) -> dict[str, str]:
+def _libraries(threads: int, frameworks: tuple[str, ...]) -> dict[str, str]:
     """Return the versions of CUDA and cuDNN in the frameworks for a GPU, such as torch's."""
     return {
         f"{backend.name}_{name}": versions[name]
-        for backend in peak_rates.load_all(peak_rates.GPU, threads)[0]
+        for backend in peak_rates.load_all(peak_rates.GPU, threads, frameworks)[0]
         if (versions := backend.versions())
         for name in LIBRARIES
         if name in versions

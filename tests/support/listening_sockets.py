@@ -9,10 +9,14 @@ LISTENING = "0A"
 
 
 def processes_below(pid: int) -> list[int]:
-    """A process and all its descendants."""
+    """A process and all its descendants, without those that end meanwhile."""
     found = [pid]
     for path in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in path.read_text().split():
+        try:
+            children = path.read_text().split()
+        except OSError:  # the thread has ended
+            continue
+        for child in children:
             found += processes_below(int(child))
     return found
 

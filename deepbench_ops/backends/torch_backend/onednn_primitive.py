@@ -25,7 +25,7 @@ def path(
     images: torch.Tensor, filters: torch.Tensor, stride: Sequence[int], padding: Sequence[int]
 ) -> str:
     """Return the library that torch chooses for a convolution: "oneDNN", cuDNN with its version,
-    "not oneDNN: ...", or "unknown"."""
+    "torch's ..." on a GPU and "not oneDNN: ..." on the CPU for other code, or "unknown"."""
     try:
         select = torch._C._select_conv_backend
         chosen = select(
@@ -36,6 +36,8 @@ def path(
         return "unknown"
     if name == "Cudnn":
         return f"cuDNN {torch.backends.cudnn.version()}, its benchmark mode choosing the algorithm"
+    if images.device.type != "cpu":
+        return f"torch's {name}"
     return {"Mkldnn": "oneDNN"}.get(name, f"not oneDNN: torch's {name}")
 
 
