@@ -61,6 +61,8 @@ OUT = (
     *("TF_CPP_MIN_LOG_LEVEL", "TF_CPP_VMODULE", "JAX_LOGGING_LEVEL", "TORCH_LOGS"),
     # how much of a GPU's memory is reserved, which the backend of jax sets itself
     *("XLA_PYTHON_CLIENT_PREALLOCATE", "XLA_PYTHON_CLIENT_MEM_FRACTION"),
+    # read where extensions of torch are compiled, which this project does not do
+    "TORCH_CUDA_ARCH_LIST",
     # Terraform's, which shares a prefix with TensorFlow
     *("TF_LOG", "TF_INPUT", "TF_WORKSPACE", "TF_IN_AUTOMATION"),
 )

@@ -84,6 +84,11 @@ def _constant(value: float) -> Bounded:
     return exact(np.array(value), COMPUTE_PRECISION).rounded_to(COMPUTE_PRECISION)
 
 
+def _complement(value: float) -> Bounded:
+    """Return 1 - value; kernels may compute it in float32, from a rounded value."""
+    return exact(np.array(1.0), COMPUTE_PRECISION) - _constant(value)
+
+
 def _sgd(drawn: Operands, index: Index) -> tuple[Bounded, ...]:
     p, g, m = (drawn.exactly(name, index) for name in ("parameters", "gradients", "momentum"))
     momentum = m * _constant(MOMENTUM["sgd"]) + g
@@ -97,8 +102,8 @@ def _adamw(drawn: Operands, index: Index) -> tuple[Bounded, ...]:
     )
     first, second = BETAS
     time = STEPS_BEFORE + 1
-    m = m + (g - m) * _constant(1 - first)
-    v = v * _constant(second) + g * g * _constant(1 - second)
+    m = m + (g - m) * _complement(first)
+    v = v * _constant(second) + g * g * _complement(second)
     squared = v * _constant(1 / (1 - second**time))
     root = squared * (squared + _constant(1e-300)).inverse_root() + _constant(EPSILON)
     step = m / root * _constant(RATE / (1 - first**time))

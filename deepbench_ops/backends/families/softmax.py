@@ -41,10 +41,10 @@ def reference(
     def gradient(rows: np.ndarray) -> Bounded:
         y = output(rows).rounded_to(precision).rounded_to(COMPUTE_PRECISION)  # as forward stores it
         dy = drawn.exactly("gradient", rows)
-        total = (
-            (y * dy).sum().rounded_to(precision).rounded_to(COMPUTE_PRECISION)
-        )  # some kernels store it
-        return y * (dy - total)
+        # Kernels may store the products and their sum.
+        products = (y * dy).rounded_to(precision).rounded_to(COMPUTE_PRECISION)
+        total = products.sum().rounded_to(precision).rounded_to(COMPUTE_PRECISION)
+        return products - y * total
 
     shape = (problem.batch, problem.columns)
     return {"": RowReference(shape, gradient if operation == "backward" else output, precision)}

@@ -37,6 +37,13 @@ RESERVE_VARIABLE = "XLA_PYTHON_CLIENT_PREALLOCATE"
 """Environment variable that is set to false. Otherwise jax takes three quarters of a GPU's
 memory at its first operation, which leaves too little for a second process or the yardstick."""
 
+LACKING_WORDS = (
+    "UNIMPLEMENTED",
+    "is not supported by dot_general",
+    "Unsupported dtype for inputs",  # cuDNN's attention
+)
+"""Parts of the reports of jax and XLA about operations that do not exist."""
+
 _pool: list[int] = []
 """The number of threads of the pool, or empty before the pool exists; a process has one pool."""
 
@@ -121,10 +128,20 @@ class JaxDevice(Backend):
         precision has."""
         return jax.lax.Precision.DEFAULT if precision == "tf32" else jax.lax.Precision.HIGHEST
 
+    def type_of_sums(self, precision: str, *sizes: int) -> Any:
+        """Return the type in which jax keeps the sums of a product before they are rounded.
+
+        sizes: those of the result. XLA turns a product with a vector on a GPU into multiplications
+        and a sum in the type of the result, which would round each product to 16 bits; it then gets
+        float32.
+        """
+        vector = self.device != "cpu" and 1 in sizes
+        return jnp.float32 if vector else DTYPES[precision]
+
     def lacks(self, error: Exception) -> bool:
         """Return whether `error` is a report of jax or XLA that the operation does not exist."""
         said = str(error)
-        worded = "UNIMPLEMENTED" in said or "is not supported by dot_general" in said
+        worded = any(words in said for words in LACKING_WORDS)
         return worded or isinstance(error, NotImplementedError)
 
     def memory_available(self) -> float:

@@ -29,11 +29,13 @@ def function(
         ((), ()),
     )
     exactness = backend.precision_of_products(precision)
+    sums = c.dtype
+    if precision != "int8":
+        sums = backend.type_of_sums(precision, problem.m, problem.n)
 
     def product(b: Any, a: Any, c: Any) -> Any:
-        return c + lax.dot_general(
-            b, a, dimensions, precision=exactness, preferred_element_type=c.dtype
-        )
+        found = lax.dot_general(b, a, dimensions, precision=exactness, preferred_element_type=sums)
+        return (c + found).astype(c.dtype)
 
     return Function(
         compile=backend.compiled(product, (b, a, c)),

@@ -8,7 +8,7 @@ from jax import lax
 
 from deepbench_ops.backends.families.linear_layer import BIAS_OUTPUT, LinearInputs
 from deepbench_ops.backends.functional import Function
-from deepbench_ops.backends.jax_backend.device import DTYPES, JaxDevice
+from deepbench_ops.backends.jax_backend.device import JaxDevice
 from deepbench_ops.problems.linear_layer import LinearLayer
 
 
@@ -20,10 +20,10 @@ def function(
 
     def product(left: Any, right: Any, axes: tuple[int, int]) -> Any:
         contracted = (((axes[0],), (axes[1],)), ((), ()))
-        kind = DTYPES[precision]
+        sums = backend.type_of_sums(precision, left.shape[1 - axes[0]], right.shape[1 - axes[1]])
         return lax.dot_general(
-            left, right, contracted, precision=exactness, preferred_element_type=kind
-        )
+            left, right, contracted, precision=exactness, preferred_element_type=sums
+        ).astype(left.dtype)
 
     def forward(x: Any, weight: Any, *bias: Any) -> Any:
         y = product(x, weight, (1, 1))

@@ -32,7 +32,9 @@ def _functions(backend: JaxDevice, precision: str) -> Functions:
     exactness = backend.precision_of_products(precision)
 
     def matmul(left: Any, right: Any) -> Any:
-        return jnp.matmul(left, right, precision=exactness)
+        sums = backend.type_of_sums(precision, left.shape[0], right.shape[1])
+        found = jnp.matmul(left, right, precision=exactness, preferred_element_type=sums)
+        return found.astype(left.dtype)
 
     return Functions(
         matmul=matmul,

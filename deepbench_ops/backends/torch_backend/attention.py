@@ -30,7 +30,7 @@ NONE = -1
 NUMBERED = {0: "math", 1: "flash", 2: "memory-efficient", 3: "cuDNN", 4: "a vendor's"}
 """Implementations by torch's numbers (`SDPBackend`); math is products and a softmax."""
 
-NONE_WORDS = ("No viable backend", "No available kernel")
+NONE_WORDS = ("No viable backend", "No available kernel", "Invalid backend")
 """Parts of torch's errors where no enabled implementation can take the operands."""
 
 UNNAMED = "unknown"

@@ -25,6 +25,9 @@ ROUTES = {
 DILATION = (1, 1)
 GROUPS = 1
 
+WITHOUT_ROUNDING = "by its heuristics: the fastest in its benchmark mode rounds sums to 16 bits"
+"""Note on cuDNN's algorithm where `_keeps_wide_sums` refuses the fastest one."""
+
 
 def build(backend: TorchDevice, problem: Conv, precision: str, operation: str, seed: int) -> Kernel:
     """Prepare one pass in any precision that this release has on this device."""
@@ -33,6 +36,12 @@ def build(backend: TorchDevice, problem: Conv, precision: str, operation: str, s
         compute, notes = conv_int8.prepared(backend, problem, inputs)
     else:
         compute, notes = _prepared(backend, problem, inputs, operation)
+    benchmark = True
+    if backend.device == "cuda" and precision in ("bfloat16", "float16"):
+        _true_precision(precision, backend.device)
+        benchmark = _keeps_wide_sums(compute, _prepared(backend, problem, inputs, operation, 32)[0])
+        if not benchmark:
+            notes["primitive"] = f"cuDNN {torch.backends.cudnn.version()}, {WITHOUT_ROUNDING}"
     held: list[torch.Tensor | None] = [None]
 
     def run() -> None:
@@ -40,7 +49,7 @@ def build(backend: TorchDevice, problem: Conv, precision: str, operation: str, s
 
     def reset() -> None:
         held[0] = None
-        _true_precision(precision, backend.device)
+        _true_precision(precision, backend.device, benchmark)
 
     def output() -> torch.Tensor:
         assert held[0] is not None, "the kernel has not run and has no output"
@@ -62,20 +71,38 @@ def build(backend: TorchDevice, problem: Conv, precision: str, operation: str, s
     return assemble(backend, problem, precision, operation, inputs, prepared)
 
 
-def _true_precision(precision: str, device: str) -> None:
-    """Set the process-wide switches for the precision and the choice of algorithms."""
+def _true_precision(precision: str, device: str, benchmark: bool = True) -> None:
+    """Set the process-wide switches for the precision and the choice of algorithms.
+
+    benchmark: whether cuDNN takes the fastest of all, or the one that its heuristics name.
+    """
     true_precision(precision, device)
     if device == "cuda":
-        torch.backends.cudnn.benchmark = True
+        torch.backends.cudnn.benchmark = benchmark
+
+
+def _keeps_wide_sums(compute: onednn_primitive.Call, wide: onednn_primitive.Call) -> bool:
+    """Return whether a pass in 16 bits rounds its results alone.
+
+    The fastest algorithm of cuDNN may be Winograd's with transformed operands in 16 bits, whose
+    errors are several times larger. compute, wide: the pass in 16 bits, and the same operands in
+    float32. Rounding alone gives a relative error of the whole output of about 0.4 units.
+    """
+    expected = wide()
+    off = torch.linalg.vector_norm(compute() - expected) / torch.linalg.vector_norm(expected)
+    return bool(off <= torch.finfo(compute().dtype).eps / 2)
 
 
 def _prepared(
-    backend: TorchDevice, problem: Conv, inputs: ConvInputs, operation: str
+    backend: TorchDevice, problem: Conv, inputs: ConvInputs, operation: str, bits: int = 0
 ) -> tuple[onednn_primitive.Call, dict[str, str]]:
-    """Return a call of one pass in floating point, and notes for the record."""
+    """Return a call of one pass in floating point, and notes for the record.
+
+    bits: 32 for a call in float32 on the same operands, 0 for their own precision.
+    """
     p = problem
     stride, padding = (p.stride_h, p.stride_w), (p.pad_h, p.pad_w)
-    dtype = DTYPES[inputs.precision]
+    dtype = torch.float32 if bits == 32 else DTYPES[inputs.precision]
 
     def tensor(values: np.ndarray) -> torch.Tensor:
         return backend.tensor(conv.in_layout(values, backend.layout), dtype)
@@ -99,14 +126,14 @@ def _prepared(
             return backward(gradient, images, filters, *rest)[wanted]
 
     path = onednn_primitive.path(images, filters, stride, padding)
-    if operation != "forward":
+    if operation != "forward" and backend.device == "cpu" and dtype != torch.float32:
         _refuse_16_bit_sums(inputs.precision, operation, path)
     return run, {"route": ROUTES[operation], "primitive": path}
 
 
 def _refuse_16_bit_sums(precision: str, operation: str, path: str) -> None:
     """Raise Unsupported for a backward pass whose sums torch's own loops would round to 16 bits."""
-    if precision in ("bfloat16", "float16") and path.startswith("not oneDNN"):
+    if path.startswith("not oneDNN"):
         raise Unsupported(
             f"torch {torch.__version__} has no {precision} {operation} on this processor that adds"
             f" up in 32 bits ({path}): it rounds sums of some products to 16 bits before it adds"

@@ -5,6 +5,7 @@ GPU. The log, or the profile, is that of one untimed call.
 """
 
 import re
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 
@@ -52,9 +53,11 @@ def implementation(kernel: Kernel, device: str, family: str) -> str:
 
 def _events_of_gpu(kernel: Kernel) -> list[str]:
     """Return the names of the work of the GPU in a call, in order."""
-    with profile(activities=[ProfilerActivity.CUDA]) as seen:
-        kernel.run()
-        kernel.synchronise()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it warns of steps, of which there is one
+        with profile(activities=[ProfilerActivity.CUDA]) as seen:
+            kernel.run()
+            kernel.synchronise()
     events = [each for each in seen.events() or () if each.device_type != DeviceType.CPU]
     return [each.name for each in sorted(events, key=lambda each: each.time_range.start)]
 

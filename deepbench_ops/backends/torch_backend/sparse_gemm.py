@@ -63,6 +63,11 @@ def _product(
     """Prepare the sparse product, by the function for this precision and device."""
     if problem.a_transposed:
         raise Unsupported("torch converts transposed compressed rows to new ones in every call")
+    if backend.device != "cpu" and precision != "float32" and problem.n > 1:
+        raise Unsupported(
+            f"torch multiplies compressed rows in {precision} on a GPU by cuSPARSE, which rounds"
+            " sums of some products to 16 bits before it adds them to others"
+        )
     layout = layout_note(problem, compressed=True, order="row-major")
     a = _compressed(backend, drawn, precision)
     b = backend.tensor(row_major(drawn.b), DTYPES[precision])
