@@ -193,7 +193,7 @@ def _run(
         f" else echo nothing in {precision}; fi"
     )
     name = f"{target.release}-{selection}-{precision}"
-    return Part(step, name, command, MEASURED, least_seconds=30)
+    return Part(step, name, command, MEASURED, least_seconds=60)
 
 
 def _ensembles(target: Target, families: Families) -> Iterator[Part]:

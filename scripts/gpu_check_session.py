@@ -30,6 +30,9 @@ LEFT_OUT = {"environment", "env", ".cache", "__pycache__"}
 MARK = "RESULTS"
 """Environment variable that names the folder for figures of experiments."""
 LIMIT_SECONDS = 570.0
+RUN_LIMIT, SAVING_SECONDS = "DEEPBENCH_RUN_LIMIT", 30.0
+"""Variable with the seconds after which asv run begins no point; time for the last one and to save
+results."""
 TRIES = 2
 """A part that has exceeded the limit so many times counts as failed."""
 
@@ -143,6 +146,11 @@ def parts_of_archive(archive: Path) -> list[Path]:
     return sorted(archive.parent.glob(f"{archive.name}.[0-9]*"))
 
 
+def _end_text(log: Path) -> str:
+    """Return the last lines of a log."""
+    return "\n".join(log.read_text("utf-8", "replace").splitlines()[-5:])
+
+
 def _end_of(log: Path) -> Path:
     """Shorten a log to its last LOG_BYTES, which contain the reason of a failure."""
     with log.open("rb+") as stream:
@@ -229,7 +237,7 @@ class Session:
             process = subprocess.Popen(
                 ["bash", "-c", part.command],
                 cwd=self.root if part.command.startswith("python bench/") else self.project,
-                env=self._environ(),
+                env={**self._environ(), RUN_LIMIT: f"{max(1.0, limit - SAVING_SECONDS):.0f}"},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -241,6 +249,8 @@ class Session:
                 status = None
             finally:
                 self._end(process)
+        if RUN_LIMIT in _end_text(self.folder / "logs" / f"{part.name}.log"):
+            status = None
         journal.note(part, status, time.monotonic() - began)
         print(f"{part.name}: {journal.text(part.name)}", flush=True)
 

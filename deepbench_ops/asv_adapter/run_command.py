@@ -10,6 +10,7 @@ is lost by building here.
 """
 
 import hashlib
+import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -67,6 +68,7 @@ def _of_releases(run: Callable[..., Any]) -> Callable[..., Any]:
         ongoing.saving = not kwargs.get("dry_run", False)
         ongoing.appending = bool(kwargs.get("append_samples", False))
         ongoing.command = _digest(range_spec, kwargs)
+        ongoing.until = run_hooks.limit(os.environ)
         releases = conf.dvcs == release_repository.ReleaseRepo.dvcs
         if releases:
             kwargs["parallel"] = 1

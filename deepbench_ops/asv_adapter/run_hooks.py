@@ -11,7 +11,8 @@ import os
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,8 @@ from deepbench_ops.storage.result_key import ResultKey, unquoted
 FOLDER = Path(".asv", "unfinished")
 YES_VARIABLE = "DEEPBENCH_YES"
 """Set to 1, it starts long runs without a question."""
+LIMIT_VARIABLE = "DEEPBENCH_RUN_LIMIT"
+"""Seconds after which a run begins no other point, saves the finished ones and ends."""
 
 MEASURING_CODE = ("problems", "models", "backends", "measure", "distributed", "suite")
 MEASURING_MODULES = ("run_conditions.py", "random_operands.py")
@@ -52,7 +55,8 @@ class OngoingRun:
     saving: whether asv saves its results. appending: whether the user asked asv to join samples to
     the stored ones. command: digest of the user's request, "" where its saved points
     are not kept for a resumed run. joined: by release's hash the points that were measured in an
-    ensemble before, and are left out. last_round: whether no other round of the present release
+    ensemble before, and are left out. until: reading of time.monotonic from which on no point is
+    begun. last_round: whether no other round of the present release
     follows.
     """
 
@@ -63,6 +67,8 @@ class OngoingRun:
         self.command = ""
         self.last_round = True
         self.joined: dict[str, set[ResultKey]] = {}
+        self.until = math.inf
+        self._cut_short = False
         self._records: list[Record] = []
         self._left_out: set[ResultKey] = set()
         self._journal: RunJournal | None = None
@@ -86,8 +92,9 @@ class OngoingRun:
 
     def end(self) -> None:
         """Forget the saved points too: the command has come to its end, and measures all of them
-        the next time."""
-        forget_saved(FOLDER, self.command)
+        the next time. One that was cut short goes on the next time."""
+        if not self._cut_short:
+            forget_saved(FOLDER, self.command)
 
     @property
     def journal_path(self) -> Path | None:
@@ -124,6 +131,9 @@ class OngoingRun:
                     # Where a run saved them before it was killed, they join those of before once.
                     private_result_fields.take_out(self._results, point, samples)
                 return BenchmarkResult(**earlier.answer)
+            if time.monotonic() > self.until:
+                self._cut_short = True
+                return LEFT_OUT
             return self._measure(point, lambda: run_point(benchmark, spawner, index, **kwargs))
 
         return wrapped
@@ -201,8 +211,24 @@ class OngoingRun:
         if progress is None or not progress.done:
             return
         log.info(progress.summary())
-        if progress.done < progress.points and self._journal:
+        if self._cut_short:
+            log.info(f"{LIMIT_VARIABLE} is over: the same command goes on from here")
+        elif progress.done < progress.points and self._journal:
             log.info("finished points are kept: the same command goes on from here")
+
+
+def limit(environ: Mapping[str, str]) -> float:
+    """Return the reading of time.monotonic from which on a run begins no point; infinity for never.
+
+    Raises UserError for a LIMIT_VARIABLE that is no number above 0.
+    """
+    text = environ.get(LIMIT_VARIABLE, "")
+    if not text:
+        return math.inf
+    with suppress(ValueError):
+        if float(text) > 0:
+            return time.monotonic() + float(text)
+    raise UserError(f"{LIMIT_VARIABLE} is {text!r}: give a number of seconds above 0")
 
 
 def _variables() -> dict[str, str]:
@@ -212,7 +238,7 @@ def _variables() -> dict[str, str]:
     each record names the one that it was calibrated by.
     """
     names = {name for name in os.environ if name.startswith("DEEPBENCH_")}
-    names -= {record_spool.SPOOL_VARIABLE, run_cache.FOLDER_VARIABLE, YES_VARIABLE}
+    names -= {record_spool.SPOOL_VARIABLE, run_cache.FOLDER_VARIABLE, YES_VARIABLE, LIMIT_VARIABLE}
     names -= {machine_entry.FILE_VARIABLE, fingerprint.NODE_VARIABLE}
     names.discard(nominal_readings.VARIABLE)
     return {name: os.environ[name] for name in sorted(names)}

@@ -4,7 +4,12 @@ A framework chooses among several implementations of one operation: cores of a B
 oneDNN, custom calls of XLA. Which one it took has no noise, and often explains a change.
 """
 
+import os
+
 from deepbench_ops.backends.kernel import Kernel
+
+VARIABLE = "DEEPBENCH_NAMES"
+"""Environment variable: with 0 no implementation is asked for."""
 
 LONGEST_CALL = 1.0
 """Seconds of a call from which no implementation is asked for: finding it may take one more."""
@@ -18,7 +23,7 @@ def implementation_of(kernel: Kernel, call_seconds: float) -> str:
 
     "" where that is not known, or asking could take too long. For use after the last timed call.
     """
-    if call_seconds > LONGEST_CALL:
+    if call_seconds > LONGEST_CALL or os.environ.get(VARIABLE) == "0":
         return ""
     try:
         found = kernel.implementation()

@@ -237,6 +237,7 @@ def timed(
     latencies.append(_latency(prepared, client))
     # After a slice of one call the output is already that of a single run.
     timed_until = time.monotonic()
+    threads.unpin()  # the check's own threads would all start on one core
     output_check.verify_output(prepared.kernel, run=measurement.number > 1)
     spent = {
         "preparing": rounded(preparing),

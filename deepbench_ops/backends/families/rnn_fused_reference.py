@@ -17,7 +17,14 @@ from deepbench_ops.backends.families.propagated_errors import (
     stacked,
     summed,
 )
-from deepbench_ops.backends.families.rnn_cells import FUSED_ORDER, gradient, joined, split, step
+from deepbench_ops.backends.families.rnn_cells import (
+    FUNCTION_ERROR,
+    FUSED_ORDER,
+    gradient,
+    joined,
+    split,
+    step,
+)
 from deepbench_ops.backends.families.rnn_inputs import RnnInputs
 from deepbench_ops.backends.families.rnn_published_reference import StepwiseForward
 from deepbench_ops.backends.kernel import Index, Read
@@ -151,7 +158,7 @@ class FusedBackward:
         by_sum = allowed(drawn.precision, terms, wander, np.abs(value))
         by_float32 = allowed("float32", terms, wander, np.abs(value))
         a_step = CONFIDENCE_FACTOR * np.sqrt(2 * self.shape[1]) * ADDITION_ERROR[drawn.precision]
-        a_step += ROUNDINGS * UNIT_ROUNDOFF[drawn.precision]
+        a_step += ROUNDINGS * UNIT_ROUNDOFF[drawn.precision] + FUNCTION_ERROR
         a_step += 2 * MULTIPLIER_ERROR.get(drawn.precision, 0.0)
         by_parts = CANCELLED_ROUNDINGS * UNIT_ROUNDOFF[drawn.precision] * of_parts
         return value, by_sum + by_float32 + by_parts + ERROR_STEPS * a_step * wander
@@ -220,6 +227,9 @@ class PlainArray(np.ndarray):
 
     @property
     def value(self) -> "PlainArray":
+        return self
+
+    def off_by(self, error: float) -> "PlainArray":
         return self
 
     def sigmoid(self) -> Any:

@@ -40,6 +40,7 @@ def true_precision(precision: str, device: str) -> None:
     torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
     if device == "cuda":
         torch.backends.cudnn.allow_tf32 = precision == "tf32"
+        torch.backends.cudnn.deterministic = False  # a convolution may have set it
         torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
         torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
 
