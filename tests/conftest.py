@@ -12,6 +12,11 @@ from hypothesis import settings
 
 from deepbench_ops.measure import library_variables, threads
 
+# External settings, which some hosts have: commands report them in a line of their own, and results
+# carry them. A library reads them when it is loaded, as by one of the plugins below.
+for name, _ in library_variables.foreign():
+    del os.environ[name]
+
 settings.register_profile("shared-machine", deadline=None)
 settings.load_profile("shared-machine")
 
@@ -65,10 +70,3 @@ def settings_read_again() -> Iterator[None]:
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that measure run in several processes at once, all of them in this one project."""
     monkeypatch.setattr("deepbench_ops.commands.options.measuring_lock", nullcontext)
-
-
-def pytest_configure() -> None:
-    """Remove external settings, which some hosts have: commands report them in a line of their
-    own, and results carry them."""
-    for name, _ in library_variables.foreign():
-        del os.environ[name]

@@ -112,6 +112,16 @@ def test_a_part_leaves_its_output_and_its_end(session, tmp_path):
     assert "0 well, 1 failed, 1 waiting" in journal.summary(["speaks", "other"])
 
 
+def test_a_run_that_was_cut_short_waits(session, tmp_path):
+    """asv run ends well when its time is over, with points that are not measured yet."""
+    journal = Journal(tmp_path / "state.json")
+    part = Part("headline", "run", 'echo "$DEEPBENCH_RUN_LIMIT s: DEEPBENCH_RUN_LIMIT is over"')
+    session.run(part, 50, journal)
+    assert "20 s: " in (tmp_path / "logs" / "run.log").read_text()
+    assert "unfinished" in journal.text("run")
+    assert not journal.has_ended("run")
+
+
 def test_a_part_is_ended_with_all_that_it_started(session, tmp_path):
     """When its time is over; it is not begun again in this call."""
     journal = Journal(tmp_path / "state.json")

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import math
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from types import MappingProxyType, SimpleNamespace
 
 import pytest
 from asv.runner import BenchmarkResult
+from asv.util import UserError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -413,3 +415,28 @@ def test_answers_survive_the_journal_as_asv_gave_them(tmp_path):
     RunJournal(tmp_path, {}).add(POINT, MeasuredPoint(answer._asdict(), []))
     back = run_hooks.BenchmarkResult(**RunJournal(tmp_path, {}).take(POINT).answer)
     assert json.dumps(answer) == json.dumps(back)
+
+
+def test_a_run_with_a_limit_begins_no_point_after_it(tmp_path, monkeypatch):
+    """Points that are left out take the place of no stored value, and the command goes on later."""
+    monkeypatch.setattr(run_hooks, "FOLDER", tmp_path / "unfinished")
+    run = run_hooks.OngoingRun(tmp_path)
+    run._progress = RunProgress(Counter([POINT, OTHER]), say=lambda line: None)
+    benchmark = {"name": POINT[0], "params": [["'m1_n1_k1_NN'", "'m2_n1_k1_NN'"], ["'float32'"]]}
+    answers = iter([BenchmarkResult(**ANSWER)])
+    measure = run.around_point(lambda *_, **__: next(answers))
+    assert [True] == measure(benchmark, None, 0).result
+    run.until = time.monotonic()
+    assert run_hooks.LEFT_OUT == measure(benchmark, None, 1)
+    forgotten = []
+    monkeypatch.setattr(run_hooks, "forget_saved", lambda *_: forgotten.append(1))
+    run.end()
+    assert [] == forgotten
+
+
+@pytest.mark.parametrize("text", ["soon", "0", "-3", "nan"])
+def test_a_limit_is_a_number_of_seconds_above_zero(text):
+    assert math.inf == run_hooks.limit({})
+    assert 90 < run_hooks.limit({"DEEPBENCH_RUN_LIMIT": "100"}) - time.monotonic() <= 100
+    with pytest.raises(UserError, match=f"DEEPBENCH_RUN_LIMIT is '{text}': give a number"):
+        run_hooks.limit({"DEEPBENCH_RUN_LIMIT": text})

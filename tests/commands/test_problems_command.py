@@ -180,6 +180,14 @@ def test_bad_names_end_in_one_line(arguments):
     assert 1 == len(err.splitlines())
 
 
+def test_several_families_are_selected_together():
+    """The pattern matches what the patterns of both match."""
+    both = output("select", "headline", "--family", "gemm", "--family", "rnn")
+    apart = [output("select", "headline", "--family", name) for name in ("gemm", "rnn")]
+    inner = [each.strip().removeprefix("^(?:").removesuffix(")") for each in apart]
+    assert f"^(?:{inner[0]}|{inner[1]})" == both.strip()
+
+
 def test_select_prints_one_usable_expression():
     """The expression is one line that compiles and finds a headline benchmark at float32 only."""
     printed = output("select", "headline", "--precision", "float32")

@@ -90,7 +90,7 @@ def simulated(monkeypatch):
     def rate(quiet):
         return quiet / 2.2 if next(state["neighbour"]) else quiet
 
-    def gemms(*_):
+    def gemms(*_, **__):
         return {
             "float32": Figure(rate(268e9), "FLOP/s", "measured: 2048^3 GEMM, numpy 2, best of 9")
         }
@@ -197,3 +197,22 @@ def test_a_nominal_reading_that_does_not_settle_is_named(monkeypatch, read_yards
     doubts = []
     profile_measurement.yardsticks(1, None, False, doubts.append)
     assert ["compute", "memory"] == [line.split()[1] for line in doubts]
+
+
+def test_peaks_by_one_framework_load_no_other(monkeypatch, read_yardsticks):
+    """As `deepbench machine --framework` asks for, where others would take minutes to compile."""
+    asked = []
+
+    def loaded(device, threads, frameworks):
+        asked.append(frameworks)
+        return [], []
+
+    monkeypatch.setattr(profile_measurement.peak_rates, "load_all", loaded)
+    monkeypatch.setattr(profile_measurement.machine_facts, "facts", dict)
+    triad = Figure(1.0, "bytes/s", "measured: triad, numpy 2")
+    monkeypatch.setattr(profile_measurement.peak_rates, "triad", lambda *_: triad)
+    found = profile_measurement.measure_profile(
+        "box", 1, None, say=profile_measurement.ignore, frameworks=("torch",)
+    )
+    assert {("torch",)} == set(asked)
+    assert "not measured" in found.peaks["cpu"]["float32"].how

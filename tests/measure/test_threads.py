@@ -74,3 +74,33 @@ def test_busy_threads_are_pinned_apart_and_set_free_again():
     assert said == f"2 busiest threads pinned to cpu {first},{second}"
     assert sorted(pinned.removesuffix(f" {everywhere}").split()) == [f"[{first}]", f"[{second}]"]
     assert freed == f"{everywhere} {everywhere} {everywhere} {threads.physical_cores()}"
+
+
+CHECKED = """
+import os
+from deepbench_ops.backends import output_check
+from deepbench_ops.measure import kernel_measurement, threads
+
+os.environ["DEEPBENCH_FRAMEWORK"] = "numpy"
+threads.fix()
+prepared = kernel_measurement.prepare("gemm", "m35_n700_k2048_NN", "float32")
+check = output_check.verify_output
+cores = []
+
+def noted(*given, **named):
+    cores.append(sorted(os.sched_getaffinity(0)))
+    return check(*given, **named)
+
+output_check.verify_output = noted
+os.environ["DEEPBENCH_SPOOL"] = "."
+kernel_measurement.timed(prepared, "gemm.Training.kernel_forward", ["a", "float32"], quick=True)
+print(cores == [sorted(threads.allowed_cpus())])
+"""
+
+
+def test_outputs_are_checked_on_all_cores(tmp_path):
+    """Threads that a pinned thread starts share its core: on 16 cores a check took a minute."""
+    done = subprocess.run(
+        [sys.executable, "-c", CHECKED], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert "True" == done.stdout.strip(), done.stderr
