@@ -12,12 +12,12 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import pairwise
 
-from deepbench_ops.analysis.kernel_order import MeasuringOrder
 from deepbench_ops.analysis.verdict import Verdict, compare_levels, corrected
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import ensemble_sweeps, preferred_state
 from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.kernel_identity import KernelIdentity
+from deepbench_ops.measure.measuring_order import MeasuringOrder
 from deepbench_ops.measure.preferred_state import SelectedRounds
 from deepbench_ops.measure.round_journal import RoundStore
 from deepbench_ops.measure.worker_control import Launch
@@ -113,7 +113,7 @@ class Ensemble:
         open. Intervals are computed after every round from `FEWEST_FOR_WIDTH` on. A kernel ends by
         the width of its intervals, which does not make these too narrow
         (`statistics.alpha_spending`).
-        A kernel whose long calls need more than its share waits for the others (`kernel_order`),
+        A kernel whose long calls need more than its share waits for the others (`measuring_order`),
         and one whose round would not end in time is not begun.
         """
         began, still_open = clock(), list(tasks)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deepbench_ops.analysis.change_causes import Cause, latest
-from deepbench_ops.analysis.change_sparklines import Courses
+from deepbench_ops.analysis.change_courses import Courses
 from deepbench_ops.analysis.framework_matrix import Row
 from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.machine_summary import family_summaries

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepbench_ops.analysis.change_causes import Cause
-from deepbench_ops.analysis.change_sparklines import Courses
+from deepbench_ops.analysis.change_courses import Courses
 from deepbench_ops.analysis.framework_comparison import contests
 from deepbench_ops.analysis.framework_matrix import matrix
 from deepbench_ops.analysis.kernel_lines import Line, lines

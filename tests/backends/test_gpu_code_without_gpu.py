@@ -1,4 +1,4 @@
-"""Decisions of the code for GPUs that need no GPU: what it refuses, and which results it trusts."""
+"""Decisions of the code for GPUs that can be tested without one."""
 
 import numpy as np
 import pytest

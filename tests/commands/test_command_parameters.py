@@ -20,4 +20,4 @@ def test_a_function_takes_the_parameters_that_its_command_declares(path):
     """A name that differs would only show when a user runs the command."""
     command = COMMANDS[path]
     given = {each.name: None for each in command.params if each.expose_value}
-    inspect.signature(command.callback).bind(**given)
+    assert inspect.signature(command.callback).bind(**given)

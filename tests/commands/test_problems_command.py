@@ -181,7 +181,7 @@ def test_bad_names_end_in_one_line(arguments):
 
 
 def test_several_families_are_selected_together():
-    """The pattern matches what the patterns of both match."""
+    """One pattern has the places of both families."""
     both = output("select", "headline", "--family", "gemm", "--family", "rnn")
     apart = [output("select", "headline", "--family", name) for name in ("gemm", "rnn")]
     inner = [each.strip().removeprefix("^(?:").removesuffix(")") for each in apart]

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 pytest.importorskip("asv", reason="results are read by asv")
 from deepbench_ops.analysis import change_causes, change_confirmation, kernel_lines, points
-from deepbench_ops.analysis.change_sparklines import Courses
+from deepbench_ops.analysis.change_courses import Courses
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.commands import terminal_tables, verdict_documents
 from deepbench_ops.commands import verdict as command

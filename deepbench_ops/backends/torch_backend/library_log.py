@@ -54,7 +54,7 @@ def implementation(kernel: Kernel, device: str, family: str) -> str:
 def _events_of_gpu(kernel: Kernel) -> list[str]:
     """Return the names of the work of the GPU in a call, in order."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it warns of steps, of which there is one
+        warnings.simplefilter("ignore")  # a warning about several steps
         with profile(activities=[ProfilerActivity.CUDA]) as seen:
             kernel.run()
             kernel.synchronise()

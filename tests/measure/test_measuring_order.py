@@ -1,7 +1,7 @@
 """The order in which kernels of a history are measured."""
 
-from deepbench_ops.analysis.kernel_order import MeasuringOrder, work
 from deepbench_ops.measure.kernel_identity import KernelIdentity
+from deepbench_ops.measure.measuring_order import MeasuringOrder, work
 
 SMALL, MEDIUM, LARGE = (
     KernelIdentity("rnn", name, "float32") for name in ("small", "medium", "large")
