@@ -505,6 +505,9 @@ def test_ranks_that_do_not_fit_together_are_refused_before_any_starts(monkeypatc
     assert isinstance(said.exception, DeepbenchError)
     refusal = f"2 ranks of bert_128 with 8 items each need about {2 * one:.3g} bytes of memory"
     assert f"{refusal} on cpu, and {1.5 * one:.3g} are available" in str(said.exception)
+    monkeypatch.setattr(rank_memory.free_memory, "available", lambda: 0.5 * one)
+    with pytest.raises(DeepbenchError, match=r"^a rank of bert_128 .* give a smaller --batch$"):
+        rank_memory.demand(TrainingRequest("bert_128", 8), 1)
 
 
 def test_ranks_that_split_their_tables_need_less_each_the_more_they_are():

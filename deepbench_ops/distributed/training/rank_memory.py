@@ -22,10 +22,13 @@ def demand(request: TrainingRequest, ranks: int, everywhere: int = 0) -> None:
     needed = of_rank(request, everywhere or ranks) * ranks
     available = _available(request.device, ranks)
     if needed > available:
+        alone = ranks == 1
+        who = f"a rank of {request.network} with {request.batch} items needs"
+        if not alone:
+            who = f"{ranks} ranks of {request.network} with {request.batch} items each need"
         raise DeepbenchError(
-            f"{ranks} ranks of {request.network} with {request.batch} items each need about"
-            f" {needed:.3g} bytes of memory on {request.device}, and {available:.3g} are available:"
-            " give a smaller --batch or fewer --ranks"
+            f"{who} about {needed:.3g} bytes of memory on {request.device}, and {available:.3g} are"
+            f" available: give a smaller --batch{'' if alone else ' or fewer --ranks'}"
         )
 
 
