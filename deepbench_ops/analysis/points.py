@@ -229,6 +229,12 @@ class Point(NamedTuple):
         return notes.get(IMPLEMENTATION) or notes.get(PRIMITIVE, "")
 
     @property
+    def launch_bound(self) -> bool:
+        """Whether the host needs longer to start its calls than the device to compute them; False
+        where notes were not asked for."""
+        return dict(self.notes).get("launches", "").endswith(": launch-bound")
+
+    @property
     def rate(self) -> float:
         """FLOP/s, bytes/s where it has no FLOPs, from the problem's own counts."""
         return (self.flops or self.bytes) / self.seconds

@@ -93,6 +93,8 @@ def line_fields(
         fields["uncompared"] = True
     if point.ranks is not None:
         fields["ranks"] = point.ranks
+    if point.launch_bound:
+        fields["launch_bound"] = True
     if highest is not None:
         fields["roof"] = rounded(highest, 5)
     if line.noise == line.noise:  # not NaN

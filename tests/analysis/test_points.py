@@ -25,3 +25,17 @@ def test_an_interval_rests_on_four_samples_and_reaches_twice_as_far_at_most(
     found = point(seconds=1.0, samples=samples, low=low, high=high)
     assert (None if why else (low, high)) == found.interval
     assert why == found.without_interval
+
+
+@pytest.mark.parametrize(
+    ("note", "bound"),
+    [
+        ("9 calls a slice; the host launches for 99% of the time: launch-bound", True),
+        ("9 calls a slice; the host launches for 20% of the time: not launch-bound", False),
+        ("", False),
+    ],
+)
+def test_a_point_knows_whether_it_is_launch_bound(note, bound):
+    """From the note of its record, which `device_notes` writes."""
+    assert bound == point(notes=(("launches", note),)).launch_bound
+    assert not point().launch_bound

@@ -176,6 +176,20 @@ def test_without_a_past_the_page_says_so(page: Any, site: str, changed: Any) -> 
     assert "No framework has two releases" in page.inner_text("#past")
 
 
+def test_launch_bound_kernels_are_counted_and_marked(page: Any, site: str, changed: Any) -> None:
+    """Their time is that of the host, so a small share of the roof says nothing of the GPU."""
+    file = f"data/kernels/{machine_key('lab-1')}/numpy.js"
+
+    def bound(data: Any) -> None:
+        data["families"]["gemm"]["lines"][0]["launch_bound"] = True
+
+    changed(file, bound)
+    opened(page, site, NUMPY)
+    text = page.inner_text("#roofline-summary")
+    assert "1 kernel is launch-bound: the host needs longer to start its calls" in text
+    assert 1 == page.locator("#kernels tbody tr:has-text(', launch-bound')").count()
+
+
 # A second machine
 
 

@@ -104,10 +104,10 @@
         return line.problem.id + (line.ranks ? ', ' + line.ranks + ' ranks' : '');
     }
 
-    /* The name of a kernel, with all unusual conditions except the device, which belongs to the machine, and with the
-       machine's state where it has several. */
+    /* The name of a kernel, with all unusual conditions except the device, which belongs to the machine, with the
+       machine's state where it has several, and with a mark if the host's launches take its time. */
     function name(line) {
-        return [problem_name(line), conditions(line, 'device'), line.state].filter(Boolean).join(', ');
+        return [problem_name(line), conditions(line, 'device'), line.state, line.launch_bound ? 'launch-bound' : ''].filter(Boolean).join(', ');
     }
 
     function timeline_address(line) {

@@ -50,6 +50,13 @@
             (over_slope.length === 1 ? ': its' : ': their') + ' operands stayed in a cache. ' : '');
     }
 
+    /* The number of kernels on a GPU whose time is that of the host. */
+    function launch_bound(lines) {
+        var count = lines.filter(function (line) { return line.launch_bound; }).length;
+        return count ? d.counted(count, 'kernel') + (count === 1 ? ' is' : ' are') + ' launch-bound: the host needs longer to start ' +
+            (count === 1 ? 'its' : 'their') + ' calls than the GPU to compute them. ' : '';
+    }
+
     function above_what(count, what) {
         return d.counted(count, 'kernel') + (count === 1 ? ' is above ' : ' are above ') + what;
     }
@@ -59,7 +66,7 @@
     function roof_summary(lines, figure, precision, multiplied) {
         var own = drawable(lines);
         if (!own.length) { return without_roofline(lines, precision); }
-        return figure.peak && figure.bandwidth ? d.counted(own.length, 'kernel') + '. ' + above(own, figure) + 'Click a point to open its timeline.'
+        return figure.peak && figure.bandwidth ? d.counted(own.length, 'kernel') + '. ' + above(own, figure) + launch_bound(own) + 'Click a point to open its timeline.'
             : d.counted(own.length, 'kernel') + ', no roof: the profile has no ' + [figure.peak ? '' : 'peak for ' + multiplied,
                 figure.bandwidth ? '' : 'memory bandwidth'].filter(Boolean).join(' and no ') + ' on ' + figure.device + '.';
     }
