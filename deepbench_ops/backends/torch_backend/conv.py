@@ -46,7 +46,8 @@ def build(backend: TorchDevice, problem: Conv, precision: str, operation: str, s
     choice = FASTEST
     if backend.device == "cuda" and precision in ("bfloat16", "float16"):
         _true_precision(precision, backend.device, choice)
-        if not _keeps_wide_sums(compute, _prepared(backend, problem, inputs, operation, 32)[0]):
+        wide, _ = _prepared(backend, problem, inputs, operation, wide=True)
+        if not _keeps_wide_sums(compute, wide):
             choice = REPEATABLE
             notes["primitive"] = f"cuDNN {torch.backends.cudnn.version()}, {NOT_THE_FASTEST}"
     held: list[torch.Tensor | None] = [None]
@@ -101,15 +102,15 @@ def _keeps_wide_sums(compute: onednn_primitive.Call, wide: onednn_primitive.Call
 
 
 def _prepared(
-    backend: TorchDevice, problem: Conv, inputs: ConvInputs, operation: str, bits: int = 0
+    backend: TorchDevice, problem: Conv, inputs: ConvInputs, operation: str, wide: bool = False
 ) -> tuple[onednn_primitive.Call, dict[str, str]]:
     """Return a call of one pass in floating point, and notes for the record.
 
-    bits: 32 for a call in float32 on the same operands, 0 for their own precision.
+    wide: whether the call is in float32, on the same operands.
     """
     p = problem
     stride, padding = (p.stride_h, p.stride_w), (p.pad_h, p.pad_w)
-    dtype = torch.float32 if bits == 32 else DTYPES[inputs.precision]
+    dtype = torch.float32 if wide else DTYPES[inputs.precision]
 
     def tensor(values: np.ndarray) -> torch.Tensor:
         return backend.tensor(conv.in_layout(values, backend.layout), dtype)
