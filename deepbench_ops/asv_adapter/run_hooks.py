@@ -69,6 +69,8 @@ class OngoingRun:
         self.joined: dict[str, set[ResultKey]] = {}
         self.until = math.inf
         self._cut_short = False
+        self._not_begun: dict[str, bool] = {}
+        self._answers: dict[ResultKey, BenchmarkResult] = {}
         self._records: list[Record] = []
         self._left_out: set[ResultKey] = set()
         self._journal: RunJournal | None = None
@@ -107,7 +109,9 @@ class OngoingRun:
         def wrapped(benchmarks: Any, env: Any, *args: Any, **kwargs: Any) -> Any:
             self._begin(benchmarks, env, kwargs)
             try:
-                return run_benchmarks(benchmarks, env, *args, **kwargs)
+                made = run_benchmarks(benchmarks, env, *args, **kwargs)
+                self._remove_not_begun()
+                return made
             finally:
                 self._finish()
 
@@ -124,19 +128,37 @@ class OngoingRun:
                 return LEFT_OUT
             earlier = self._journal.take(point) if self._journal else None
             if earlier is not None:
+                self._not_begun[point[0]] = False
                 self._progress.skip(point, _spent(earlier.records))
                 self._records.extend(earlier.records)
-                samples = (earlier.answer["samples"] or [None])[0]
-                if self.appending and self._results is not None and samples:
+                self._answers[point] = BenchmarkResult(**earlier.answer)
+                if self.appending:
                     # Where a run saved them before it was killed, they join those of before once.
-                    private_result_fields.take_out(self._results, point, samples)
-                return BenchmarkResult(**earlier.answer)
+                    self._take_out(point)
+                return self._answers[point]
             if time.monotonic() > self.until:
-                self._cut_short = True
-                return LEFT_OUT
-            return self._measure(point, lambda: run_point(benchmark, spawner, index, **kwargs))
+                return self._leave_out(point)
+            self._not_begun[point[0]] = False
+            answer = self._measure(point, lambda: run_point(benchmark, spawner, index, **kwargs))
+            self._answers[point] = answer
+            return answer
 
         return wrapped
+
+    def _leave_out(self, point: ResultKey) -> BenchmarkResult:
+        """Return the answer of a point after the limit: that of an earlier round, if it has one."""
+        self._cut_short = True
+        self._not_begun.setdefault(point[0], True)
+        if point not in self._answers:
+            return LEFT_OUT
+        self._take_out(point)  # asv joins the answer's samples to those of before again
+        return self._answers[point]
+
+    def _take_out(self, point: ResultKey) -> None:
+        """Take the samples of a point's answer out of asv's results, where they are among them."""
+        samples = (self._answers[point].samples or [None])[0]
+        if self._results is not None and samples:
+            private_result_fields.take_out(self._results, point, samples)
 
     def _begin(self, benchmarks: Any, env: Any, options: dict[str, Any]) -> None:
         extra = dict(options.get("extra_params") or {})
@@ -149,7 +171,7 @@ class OngoingRun:
             for point in selected(benchmark, benchmarks.benchmark_selection.get(name)):
                 left[point] += 0 if point in self._left_out else times
         self._progress, self._journal, self._records = RunProgress(left), None, []
-        self._results = options.get("results")
+        self._results, self._not_begun, self._answers = options.get("results"), {}, {}
         if run_cache.FOLDER_VARIABLE in os.environ:
             shutil.rmtree(os.environ[run_cache.FOLDER_VARIABLE], ignore_errors=True)
         self.last_round = 1 in (options.get("run_rounds") or [1])  # asv counts them down
@@ -206,6 +228,15 @@ class OngoingRun:
                 " before this one are kept, and the same command goes on from there"
             ) from None
 
+    def _remove_not_begun(self) -> None:
+        """Remove benchmarks that the limit left without any time: stored, they would look
+        skipped."""
+        results = self._results
+        known = [] if results is None else results.get_all_result_keys()
+        for name in [each for each, missing in self._not_begun.items() if missing]:
+            if results is not None and name in known and not _has_times(results, name):
+                results.remove_result(name)
+
     def _finish(self) -> None:
         progress, self._progress = self._progress, None
         if progress is None or not progress.done:
@@ -258,6 +289,11 @@ def selected(benchmark: dict[str, Any], places: Collection[int] | None) -> list[
     if places is None:
         places = range(math.prod(len(values) for values in benchmark["params"]))
     return [_point(benchmark, index) for index in places]
+
+
+def _has_times(results: Results, benchmark: str) -> bool:
+    values = results.get_result_value(benchmark, results.get_result_params(benchmark))
+    return any(value is not None and not math.isnan(value) for value in values)
 
 
 def _spent(records: list[Record]) -> float:

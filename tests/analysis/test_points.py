@@ -1,9 +1,13 @@
-"""Points: the interval of a time."""
+"""Points: the interval of a time, and the note on launches."""
+
+from types import SimpleNamespace
 
 import pytest
 from example_points import point
 
 from deepbench_ops.analysis.points import TOO_FAR, TOO_FEW
+from deepbench_ops.measure import device_notes
+from deepbench_ops.measure.kernel_sampling import Measurement
 
 
 @pytest.mark.parametrize(
@@ -27,15 +31,10 @@ def test_an_interval_rests_on_four_samples_and_reaches_twice_as_far_at_most(
     assert why == found.without_interval
 
 
-@pytest.mark.parametrize(
-    ("note", "bound"),
-    [
-        ("9 calls a slice; the host launches for 99% of the time: launch-bound", True),
-        ("9 calls a slice; the host launches for 20% of the time: not launch-bound", False),
-        ("", False),
-    ],
-)
-def test_a_point_knows_whether_it_is_launch_bound(note, bound):
-    """From the note of its record, which `device_notes` writes."""
-    assert bound == point(notes=(("launches", note),)).launch_bound
+@pytest.mark.parametrize(("share", "bound"), [(0.99, True), (0.2, False)])
+def test_a_point_knows_whether_it_is_launch_bound(monkeypatch, share, bound):
+    """From the note that its record has."""
+    monkeypatch.setattr(device_notes, "launch_share", lambda *_: share)
+    written = device_notes.of(SimpleNamespace(clock=None), Measurement(9, "none"), "cuda")
+    assert bound == point(notes=tuple(written.items())).launch_bound
     assert not point().launch_bound

@@ -428,6 +428,8 @@ def test_a_run_with_a_limit_begins_no_point_after_it(tmp_path, monkeypatch):
     assert [True] == measure(benchmark, None, 0).result
     run.until = time.monotonic()
     assert run_hooks.LEFT_OUT == measure(benchmark, None, 1)
+    again = measure(benchmark, None, 0)  # in a later round: its answer of before, not nothing
+    assert [True] == again.result
     forgotten = []
     monkeypatch.setattr(run_hooks, "forget_saved", lambda *_: forgotten.append(1))
     run.end()
@@ -440,3 +442,34 @@ def test_a_limit_is_a_number_of_seconds_above_zero(text):
     assert 90 < run_hooks.limit({"DEEPBENCH_RUN_LIMIT": "100"}) - time.monotonic() <= 100
     with pytest.raises(UserError, match=f"DEEPBENCH_RUN_LIMIT is '{text}': give a number"):
         run_hooks.limit({"DEEPBENCH_RUN_LIMIT": text})
+
+
+@pytest.mark.parametrize("stored", [[math.nan, None], [math.nan, 2.0]])
+def test_a_benchmark_that_the_limit_left_without_a_time_is_not_stored(tmp_path, stored):
+    """It would look skipped; one with a time of an earlier round stays."""
+
+    class Stored:
+        removed = ()
+
+        def get_all_result_keys(self):
+            return [POINT[0]]
+
+        def get_result_params(self, key):
+            return []
+
+        def get_result_value(self, key, params):
+            return stored
+
+        def remove_result(self, key):
+            self.removed = (key,)
+
+    run = run_hooks.OngoingRun(tmp_path)
+    run._progress, run.until = (
+        RunProgress(Counter([POINT]), say=lambda line: None),
+        time.monotonic(),
+    )
+    benchmark = {"name": POINT[0], "params": [["'m1_n1_k1_NN'"], ["'float32'"]]}
+    run.around_point(lambda *_, **__: pytest.fail("begun"))(benchmark, None, 0)
+    run._results = Stored()
+    run._remove_not_begun()
+    assert (() if 2.0 in stored else (POINT[0],)) == run._results.removed
