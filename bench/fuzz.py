@@ -56,17 +56,17 @@ from fuzzed_figures import FIGURES, graphs_of, numbers, pages_of, times_of
 from tabulate import tabulate
 
 from deepbench_ops.asv_adapter import configuration_check, machine_entry
-from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, RunJournal
+from deepbench_ops.asv_adapter.asv_run_journal import MeasuredPoint, RunJournal
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet import fleet_plan, job_folder
 from deepbench_ops.fleet.job_folder import Outcome as JobOutcome
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.measure import ensemble_round_json, ensemble_sweeps
 from deepbench_ops.measure.ensemble_round import Round
+from deepbench_ops.measure.ensemble_round_journal import RoundStore
 from deepbench_ops.measure.kernel_identity import KernelIdentity
-from deepbench_ops.measure.round_journal import RoundStore
 from deepbench_ops.pages import page_process
-from deepbench_ops.storage import ensemble_round_files, measurement_files, stored_time_checks
+from deepbench_ops.storage import ensemble_round_files, measurement_files, seconds_limits
 
 ROOT = Path(__file__).resolve().parent.parent
 PUBLISHED = "raspberry-pi-3"
@@ -361,7 +361,7 @@ def _judge_results(found: Outcome, world: Path, what: str, sound: Times) -> None
         run("submit", "again.json", "--machine", MEASURED, within=world)
     for graph in (world / "html" / "graphs").rglob("*.json"):
         for value in numbers(graph):
-            if not stored_time_checks.is_time(value) and value is not None:
+            if not seconds_limits.is_time(value) and value is not None:
                 found.wrong.append(f"{value!r} in {graph.name}")
     lines = [line for line in lines if "no release of the release table" not in line]
     if status == 0 and lines:

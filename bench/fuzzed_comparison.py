@@ -7,7 +7,7 @@ from typing import Any
 
 from fuzzed_commands import Exported, Times
 
-from deepbench_ops.storage import stored_time_checks
+from deepbench_ops.storage import seconds_limits
 
 NOT_MEASURED = "replaced by NaN or null"
 """Damage that nothing contradicts: files have these values where there is no time."""
@@ -82,7 +82,7 @@ def possible(value: Any) -> bool:
     if isinstance(value, Exported):
         bounds = [each for each in (value.low, value.high) if each is not None]
         ordered = value.low is None or value.high is None or value.low <= value.high
-        return ordered and all(map(stored_time_checks.is_time, (value.seconds, *bounds)))
+        return ordered and all(map(seconds_limits.is_time, (value.seconds, *bounds)))
     if isinstance(value, str | bytes):
         return True
-    return stored_time_checks.is_time(value) or (type(value) is int and value > 0)
+    return seconds_limits.is_time(value) or (type(value) is int and value > 0)

@@ -8,14 +8,15 @@ import tempfile
 import time
 from pathlib import Path
 
-from deepbench_ops.exchange import publication_reader, published_result_filing
+from deepbench_ops.exchange.published import published_result_filing
+from deepbench_ops.exchange.workbooks import workbook_values
 
 
 def seconds(paths: list[Path], results: Path) -> float:
     """Import the workbooks; return the seconds that it takes."""
     started = time.perf_counter()
     published_result_filing.file(
-        results, [one for path in paths for one in publication_reader.read(path)], list_days=len
+        results, [one for path in paths for one in workbook_values.read(path)], list_days=len
     )
     return time.perf_counter() - started
 

@@ -61,7 +61,7 @@ KERNEL = """
 import json, os, random, re, time
 
 from asv_runner.benchmarks.time import TimeBenchmark
-from deepbench_ops.measure import record_spool
+from deepbench_ops.measure import record_handover
 
 
 class KernelBenchmark(TimeBenchmark):
@@ -69,7 +69,7 @@ class KernelBenchmark(TimeBenchmark):
 
     def run(self, *param):
         seconds = [random.uniform(1, 1.2) for _ in range(3)]
-        record_spool.write({
+        record_handover.write({
             "benchmark": self.name, "params": list(param), "seconds": seconds, "yardstick": [],
             "started_at": round(time.time(), 3), "fingerprint": {"cpu": "abacus"},
         })

@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from deepbench_ops.analysis.misplaced_published_times import COLUMNS, TABLE
-from deepbench_ops.exchange import publication_reader
+from deepbench_ops.exchange.workbooks import workbook_values
 from deepbench_ops.storage import atomic_write
 from deepbench_ops.storage.csv_text import csv_text
 from deepbench_ops.storage.result_key import unquoted
 
 
-def rows(publications: Iterable[publication_reader.Publication]) -> list[tuple[str, ...]]:
+def rows(publications: Iterable[workbook_values.Publication]) -> list[tuple[str, ...]]:
     """Return the table's rows, in the order of the sheets."""
     return [
         (one.source, place.sheet, str(place).rpartition(" ")[2], name, problem, precision)
@@ -31,7 +31,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("workbooks", nargs="+", type=Path)
     paths = sorted(parser.parse_args().workbooks)
-    found = rows(one for path in paths for one in publication_reader.read(path))
+    found = rows(one for path in paths for one in workbook_values.read(path))
     atomic_write.write_text(TABLE, csv_text([COLUMNS, *found]))
 
 

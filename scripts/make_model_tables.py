@@ -29,8 +29,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from deepbench_ops.analysis.published_model_figures import FIGURES, SOURCES, SPLIT, TABLES, load
 from deepbench_ops.backends.torch_backend import operator_trace, peak_memory
 from deepbench_ops.backends.torch_backend.backend import TorchBackend
-from deepbench_ops.exchange import published_result_filing
-from deepbench_ops.exchange.published_model_points import publications
+from deepbench_ops.exchange.published import published_result_filing
+from deepbench_ops.exchange.published.published_model_points import publications
 from deepbench_ops.models import recorded_training_steps
 from deepbench_ops.models.network_catalogue import NETWORKS, STATES, Network
 from deepbench_ops.models.training_steps import LOSSES

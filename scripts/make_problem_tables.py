@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from re import fullmatch
 
-from deepbench_ops.exchange import workbook_timings, xlsx_reader
-from deepbench_ops.exchange.workbook_headings import (
+from deepbench_ops.exchange.workbooks import workbook_timings, xlsx_reader
+from deepbench_ops.exchange.workbooks.workbook_headings import (
     SIZES,
     Section,
     required,

@@ -10,7 +10,7 @@ import make_family_table
 import plain_words
 import pytest
 
-from deepbench_ops.exchange import submission_checks
+from deepbench_ops.exchange.submissions import submission_checks
 from deepbench_ops.machine import impossible_times, steadiness
 from deepbench_ops.problems import conv
 

@@ -13,7 +13,7 @@ Properties of series of benchmarks that it allows for:
 - **The newest points** are too few for ranks. They are compared with the history alone: beyond
   its noise, and beyond any excursion that it came back from.
 
-`change_point_search` finds candidates, `drift_test` compares with drift, `segment_levels` estimates
+`change_point_search` finds candidates, `drift_rejection` compares with drift, `segment_levels` estimates
 noise. The constants were chosen by simulations: docs/explanation/detection.md has the rates of
 changes found and of false alarms.
 """
@@ -26,7 +26,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from deepbench_ops.analysis.change_point_search import segments, split_chance
-from deepbench_ops.analysis.drift_test import has_drifted, unexplained_splits
+from deepbench_ops.analysis.drift_rejection import has_drifted, unexplained_splits
 from deepbench_ops.analysis.segment_levels import (
     autocorrelation,
     least_squares_splits,

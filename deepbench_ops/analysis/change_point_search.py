@@ -3,7 +3,7 @@
 The whole series is searched first, then the parts between the places found, then short windows.
 
 Seeded binary segmentation (Kovacs, Li, Buehlmann and Munk, Biometrika 2023) with the two-sample
-test of van der Waerden. The candidates are judged by `drift_test`.
+test of van der Waerden. The candidates are judged by `drift_rejection`.
 """
 
 import math

@@ -1,6 +1,6 @@
 """Published times that stand in other rows than their own, workbook by workbook.
 
-A sheet shows where a column was pasted out of step (`exchange/workbook_timings.py`).
+A sheet shows where a column was pasted out of step (`exchange/workbooks/workbook_timings.py`).
 misplaced_published_times.csv lists those times of DeepBench's workbooks, since results hold no
 rows; scripts/make_misplaced_times_table.py writes it.
 """

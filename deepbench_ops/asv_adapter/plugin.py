@@ -28,7 +28,7 @@ from deepbench_ops.asv_adapter import (
 from deepbench_ops.asv_adapter.publishing import publish_command
 from deepbench_ops.backends import framework_list, run_cache
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.measure import record_spool
+from deepbench_ops.measure import record_handover
 from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.problems import family_list
 from deepbench_ops.releases import release_table, table_location
@@ -48,7 +48,7 @@ def setup() -> None:
     process_lifetime.bind_forks()
     # One spool for each asv process, never used before: a killed one may have left records in its.
     spool = (run_command.SPOOLS / f"{os.getpid()}-{secrets.token_hex(8)}").resolve()
-    os.environ[record_spool.SPOOL_VARIABLE] = str(spool)
+    os.environ[record_handover.SPOOL_VARIABLE] = str(spool)
     os.environ[run_cache.FOLDER_VARIABLE] = str(spool / "answers")
     atexit.register(shutil.rmtree, spool, ignore_errors=True)
     run_hooks.begin(spool)

@@ -10,7 +10,7 @@ from asv.results import Results, get_filename
 
 from deepbench_ops.asv_adapter import private_result_fields
 from deepbench_ops.asv_adapter.private_result_fields import INTERVAL, Fields
-from deepbench_ops.storage import stored_time_checks
+from deepbench_ops.storage import seconds_limits
 
 REMEDY = "restore it from git, or remove it"
 
@@ -47,13 +47,13 @@ def _take_out(fields: Fields, name: str) -> Iterator[str]:
         if value is None or value != value:
             continue
         stat, several = (column[place] if column else None for column in (stats, samples))
-        reason = stored_time_checks.why_not(value, stat, several)
+        reason = seconds_limits.why_not(value, stat, several)
         if reason:
             values[place] = math.nan
             for column in filter(None, (stats, samples)):
                 column[place] = None
             yield f"{name}({_parameters(fields, name, place)}): {reason}"
-        elif stat and stored_time_checks.unbounded(stat):
+        elif stat and seconds_limits.unbounded(stat):
             for bound in INTERVAL:
                 stat.pop(bound, None)
 
@@ -77,7 +77,7 @@ def _wrong(path: Path, results: Results) -> str:
     for name, text in texts.items():
         if not isinstance(text, str):
             return f"its {name} is no text"
-    if not stored_time_checks.is_number(results.date) or not 0 <= results.date < LATEST:
+    if not seconds_limits.is_number(results.date) or not 0 <= results.date < LATEST:
         return "its date is no day"
     own = Path(get_filename("", results.commit_hash, results.env_name)).name
     if own != path.name:
@@ -109,7 +109,7 @@ def _wrong_benchmark(fields: Fields, name: str) -> str:
         if column is not None and not (isinstance(column, list) and len(column) == count):
             return f"{name} has {count} parameters and other {kind}"
     for figure in (fields.started_at[name], fields.durations.get(name)):
-        if figure is not None and not stored_time_checks.is_number(figure):
+        if figure is not None and not seconds_limits.is_number(figure):
             return f"{name} has a time of day that is none"
     version = fields.versions[name]
     return "" if version is None or isinstance(version, str) else f"the version of {name} is none"

@@ -25,11 +25,16 @@ from asv.util import UserError
 
 import deepbench_ops
 from deepbench_ops.asv_adapter import machine_entry, private_result_fields
+from deepbench_ops.asv_adapter.asv_run_journal import (
+    MeasuredPoint,
+    Record,
+    RunJournal,
+    forget_saved,
+)
 from deepbench_ops.asv_adapter.patch_installation import Patch
-from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, Record, RunJournal, forget_saved
 from deepbench_ops.asv_adapter.run_progress import RunProgress
 from deepbench_ops.backends import run_cache
-from deepbench_ops.measure import fingerprint, library_variables, nominal_readings, record_spool
+from deepbench_ops.measure import fingerprint, library_variables, nominal_readings, record_handover
 from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 FOLDER = Path(".asv", "unfinished")
@@ -211,7 +216,7 @@ class OngoingRun:
         self._progress.begin(point)
         started = time.monotonic()
         answer = run()
-        records = record_spool.collect(self.spool)
+        records = record_handover.collect(self.spool)
         self._records.extend(records)
         self._progress.end(point, time.monotonic() - started, records)
         if self._journal and answer.errcode == 0:
@@ -269,7 +274,12 @@ def _variables() -> dict[str, str]:
     each record names the one that it was calibrated by.
     """
     names = {name for name in os.environ if name.startswith("DEEPBENCH_")}
-    names -= {record_spool.SPOOL_VARIABLE, run_cache.FOLDER_VARIABLE, YES_VARIABLE, LIMIT_VARIABLE}
+    names -= {
+        record_handover.SPOOL_VARIABLE,
+        run_cache.FOLDER_VARIABLE,
+        YES_VARIABLE,
+        LIMIT_VARIABLE,
+    }
     names -= {machine_entry.FILE_VARIABLE, fingerprint.NODE_VARIABLE}
     names.discard(nominal_readings.VARIABLE)
     return {name: os.environ[name] for name in sorted(names)}

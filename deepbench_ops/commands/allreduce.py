@@ -3,10 +3,11 @@
 import click
 
 from deepbench_ops.commands.collective import print_table, shared_options
-from deepbench_ops.distributed import collective_options, local_rank_command, transports
+from deepbench_ops.distributed import collective_options, transports
+from deepbench_ops.distributed.one_machine import rank_command
 
 ALGORITHMS = "; ".join(
-    f"{name}: {', '.join([local_rank_command.DEFAULT_ALGORITHM, *each.algorithms])}"
+    f"{name}: {', '.join([rank_command.DEFAULT_ALGORITHM, *each.algorithms])}"
     for name, each in transports.found().items()
 )
 
@@ -16,7 +17,7 @@ ALGORITHMS = "; ".join(
 @click.option(
     "--algorithm",
     metavar="A",
-    default=local_rank_command.DEFAULT_ALGORITHM,
+    default=rank_command.DEFAULT_ALGORITHM,
     show_default=True,
     help=f"How the library sums. {ALGORITHMS}.",
 )

@@ -11,13 +11,13 @@ from deepbench_ops.distributed import (
     collective_kernel,
     collective_options,
     collective_timing,
-    launcher_variables,
-    local_rank_command,
     transport_interface,
     transports,
 )
 from deepbench_ops.distributed.collective_options import FEWEST_RANKS, MOST_RANKS
-from deepbench_ops.distributed.rank_group import TIMEOUT_SECONDS, RankGroup
+from deepbench_ops.distributed.launchers import launcher_variables
+from deepbench_ops.distributed.one_machine import rank_command
+from deepbench_ops.distributed.one_machine.rank_group import TIMEOUT_SECONDS, RankGroup
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.collective import Collective
 
@@ -122,7 +122,7 @@ def print_table(
     asked: collective_options.CollectiveRequest,
     ranks: str,
     name: str,
-    algorithm: str = local_rank_command.DEFAULT_ALGORITHM,
+    algorithm: str = rank_command.DEFAULT_ALGORITHM,
 ) -> None:
     """Start the ranks over the transport of that name, time the operation, print each line.
 

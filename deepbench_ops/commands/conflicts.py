@@ -12,7 +12,7 @@ from deepbench_ops.commands.output_format import counted, show
 from deepbench_ops.errors import DeepbenchError, NoAnswer
 
 if TYPE_CHECKING:
-    from deepbench_ops.exchange.conflict_choice import Conflict
+    from deepbench_ops.exchange.submissions.conflict_choice import Conflict
 
 COLUMNS = (
     terminal_tables.Column("machine", wrap=10),
@@ -75,7 +75,7 @@ def resolve(versions: tuple[str, ...], shown: bool, machine: str | None, results
     VERSION is as "deepbench conflicts" lists it. A rejected version stays in the file of conflicts,
     so that it changes nothing when it is sent again.
     """
-    from deepbench_ops.exchange import conflict_choice
+    from deepbench_ops.exchange.submissions import conflict_choice
     from deepbench_ops.storage import locks
 
     if not versions and not shown:
@@ -91,7 +91,7 @@ def resolve(versions: tuple[str, ...], shown: bool, machine: str | None, results
 
 def _found(results: Path, machine: str | None) -> "list[Conflict]":
     from deepbench_ops.analysis import points
-    from deepbench_ops.exchange import conflict_choice
+    from deepbench_ops.exchange.submissions import conflict_choice
     from deepbench_ops.problems.suggestions import unknown
     from deepbench_ops.releases import table_location
 

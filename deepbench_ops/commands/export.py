@@ -103,7 +103,7 @@ def _workbooks(results: Path, machine: str, output: Path | None, found: Sequence
     """Write workbooks: all to `output`, or each set to a file of its own."""
     from deepbench_ops.analysis import settings_and_state_agreement
     from deepbench_ops.asv_adapter import published_results
-    from deepbench_ops.exchange import workbook_writer
+    from deepbench_ops.exchange.workbooks import workbook_writer
     from deepbench_ops.machine import machine_profile
 
     found = [point for point in found if point.usual_run and workbook_writer.has_column(point)]

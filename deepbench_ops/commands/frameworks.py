@@ -18,7 +18,7 @@ from deepbench_ops.commands.options import (
 from deepbench_ops.commands.output_format import show
 
 if TYPE_CHECKING:
-    from deepbench_ops.analysis.framework_comparison import Contest
+    from deepbench_ops.analysis.frameworks_by_kernel import Contest
     from deepbench_ops.analysis.points import Point
 
 
@@ -46,7 +46,7 @@ def frameworks(
     second by more than the noise between processes; each time comes with its interval. Where both
     were measured in the same rounds (deepbench history --frameworks), their ratio is of these.
     """
-    from deepbench_ops.analysis import framework_comparison as analysis
+    from deepbench_ops.analysis import frameworks_by_kernel as analysis
     from deepbench_ops.analysis import machine_points, shared_rounds
     from deepbench_ops.analysis.settings_and_state_agreement import notes
     from deepbench_ops.analysis.unsteady_list import remarks, without_answer

@@ -13,12 +13,14 @@ from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import printed_as, results_folder, say
 from deepbench_ops.commands.output_format import counted, show
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import export_table_reader, publication_reader, submission
-from deepbench_ops.exchange.publication_reader import Publication
+from deepbench_ops.exchange import export_table_reader
+from deepbench_ops.exchange.submissions import submission
+from deepbench_ops.exchange.workbooks import workbook_values
+from deepbench_ops.exchange.workbooks.workbook_values import Publication
 from deepbench_ops.releases.release_table import Release
 
 if TYPE_CHECKING:
-    from deepbench_ops.exchange.submission_signature import Signer
+    from deepbench_ops.exchange.submissions.submission_signature import Signer
 
 COLUMNS = (
     terminal_tables.Column("file", wrap=12),
@@ -96,7 +98,8 @@ def import_(
     A signature next to a submission (FILE.sig, as "deepbench submit --sign" makes it) must be of
     that file. Who signed is kept with the results.
     """
-    from deepbench_ops.exchange import published_result_filing, submission_provenance
+    from deepbench_ops.exchange.published import published_result_filing
+    from deepbench_ops.exchange.submissions import submission_provenance
     from deepbench_ops.releases import table_location
     from deepbench_ops.storage import locks
 
@@ -111,7 +114,7 @@ def import_(
         one
         for path in files
         if path not in sent and path not in tables_of
-        for one in publication_reader.read(path, machine, day.date() if day else None, device)
+        for one in workbook_values.read(path, machine, day.date() if day else None, device)
     ]
     add = partial(table_location.append, results)
     with locks.results(results, doing=f"deepbench import {files[0]}"):
@@ -163,7 +166,7 @@ def import_(
 def _signer(path: Path, allowed: Path | None, results: Path, demanded: bool) -> "Signer | None":
     """Return who signed a submission. Raises DeepbenchError for a wrong signature, and where one by
     an allowed signer is demanded and missing."""
-    from deepbench_ops.exchange import submission_signature
+    from deepbench_ops.exchange.submissions import submission_signature
 
     usual = results / "allowed_signers"
     signer = submission_signature.verify(path, allowed or (usual if usual.exists() else None))
@@ -220,7 +223,7 @@ def _row(one: Publication) -> dict[str, object]:
 def _cells(one: Publication, results: Path) -> Iterator[str]:
     """Yield a line for each cell that was not taken, and for other oddities."""
     from deepbench_ops.analysis import wrong_published_times
-    from deepbench_ops.exchange import published_result_filing
+    from deepbench_ops.exchange.published import published_result_filing
 
     for cell in one.unread:
         yield f"{one.source}: {cell.place} {cell.reason}: {cell.text!r}"

@@ -32,12 +32,12 @@ def submit(output: Path | None, machine: str, key: Path | None, results: Path) -
 
     FILE (default: the machine's name with .json) holds results, profile, raw seconds and
     conditions, with a digest over all of it; its form is
-    deepbench_ops/exchange/submission.schema.json. "deepbench import FILE" reads it elsewhere, and
-    refuses files that were changed afterwards, times that the machine's peak does not allow, and
-    kernels that are in it twice. Unsteady times are left out: "deepbench unsteady RELEASE" lists
-    them.
+    deepbench_ops/exchange/submissions/submission.schema.json. "deepbench import FILE" reads it
+    elsewhere, and refuses files that were changed afterwards, times that the machine's peak does
+    not allow, and kernels that are in it twice. Unsteady times are left out: "deepbench unsteady
+    RELEASE" lists them.
     """
-    from deepbench_ops.exchange import submission, submission_signature
+    from deepbench_ops.exchange.submissions import submission, submission_signature
     from deepbench_ops.releases import table_location
 
     unsteady: Counter[str] = Counter()

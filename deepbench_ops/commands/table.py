@@ -39,7 +39,7 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     from deepbench_ops.analysis.settings_and_state_agreement import notes
     from deepbench_ops.analysis.unsteady_list import remarks
     from deepbench_ops.asv_adapter import machine_entry
-    from deepbench_ops.exchange import published_result_filing
+    from deepbench_ops.exchange.published import published_result_filing
     from deepbench_ops.machine import machine_profile
     from deepbench_ops.problems.model import Model
     from deepbench_ops.releases import table_location

@@ -13,8 +13,8 @@ from deepbench_ops.backends import output_check
 from deepbench_ops.backends.backend_check_table import ALL, OK, SKIPPED, WRONG, CheckResult
 from deepbench_ops.backends.backend_interface import require_layout
 from deepbench_ops.distributed import collective_kernel
+from deepbench_ops.distributed.one_machine.rank_group import RankGroup
 from deepbench_ops.distributed.prepared_ranks import NO_TRANSPORT, TRANSPORTS
-from deepbench_ops.distributed.rank_group import RankGroup
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.collective import Collective
 from deepbench_ops.problems.problem_lists import TYPES

@@ -11,8 +11,9 @@ from deepbench_ops.backends import free_memory
 from deepbench_ops.backends.backend_interface import done
 from deepbench_ops.backends.kernel import Index, Kernel
 from deepbench_ops.backends.kernel_assembly import Prepared, assemble
-from deepbench_ops.distributed import collectives, local_rank_command, transport_interface
+from deepbench_ops.distributed import collectives, transport_interface
 from deepbench_ops.distributed.initial_vectors import PERIOD, SIGNIFICAND, addend_bits
+from deepbench_ops.distributed.one_machine import rank_command
 from deepbench_ops.distributed.rank_contents import STORED, Contents
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.measure.kernel_sampling import Policy
@@ -154,7 +155,7 @@ def notes(problem: Collective, ranks: Ranks, precision: str, seed: int) -> Mappi
     found = {
         "ranks": str(ranks.size),
         "transport": ranks.name,
-        "threads per rank": str(local_rank_command.THREADS),
+        "threads per rank": str(rank_command.THREADS),
         "inputs": f"random odd integers times 2^-100 in blocks of {PERIOD}, seed {seed}",
         "time": f"the slowest rank's, from a barrier to its {last}",
     }

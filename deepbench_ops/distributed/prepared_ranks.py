@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 
 from deepbench_ops import problems
 from deepbench_ops.backends import framework_list
-from deepbench_ops.distributed import collective_kernel, local_rank_command, rank_placement
-from deepbench_ops.distributed.launched_group import LaunchedGroup
-from deepbench_ops.distributed.rank_group import RankGroup
+from deepbench_ops.distributed import collective_kernel
+from deepbench_ops.distributed.launchers import rank_placement
+from deepbench_ops.distributed.launchers.launched_group import LaunchedGroup
+from deepbench_ops.distributed.one_machine import rank_command
+from deepbench_ops.distributed.one_machine.rank_group import RankGroup
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.measure import kernel_measurement
 from deepbench_ops.measure.kernel_sampling import Policy
@@ -104,7 +106,7 @@ def prepare(family: str, problem_id: str, precision: str, ranks: int) -> Prepare
     except BaseException:
         group.close(killing=True)
         raise
-    return PreparedRanks(RanksBackend(name, device, group), kernel, local_rank_command.THREADS)
+    return PreparedRanks(RanksBackend(name, device, group), kernel, rank_command.THREADS)
 
 
 def demand_time(problem: Collective, precision: str, group: RankGroup | LaunchedGroup) -> None:

@@ -16,8 +16,9 @@ import torch
 import torch.distributed as dist
 from torch.distributed.rendezvous import rendezvous
 
-from deepbench_ops.distributed import launcher_variables, local_rank_command
 from deepbench_ops.distributed.collectives import Call, CollectiveModule
+from deepbench_ops.distributed.launchers import launcher_variables
+from deepbench_ops.distributed.one_machine import rank_command
 from deepbench_ops.distributed.transport_interface import Bound, Transport
 from deepbench_ops.errors import Unsupported
 
@@ -52,7 +53,7 @@ class TorchTransport(Transport):
     @classmethod
     def join(cls, rank: int, size: int, meeting: Path, timeout: float) -> "TorchTransport":
         """Connect over a file; torch's store at a port could be reached by other users."""
-        torch.set_num_threads(local_rank_command.THREADS)  # torch may have started with more
+        torch.set_num_threads(rank_command.THREADS)  # torch may have started with more
         store = dist.FileStore(str(meeting), size)
         store.set_timeout(timedelta(seconds=timeout))
         return cls(rank, size, store, timeout)

@@ -19,7 +19,6 @@ from typing import Any
 from deepbench_ops.asv_adapter import result_files
 from deepbench_ops.asv_adapter.published_results import ENVIRONMENT
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import published_machines, submission, workbook_timings, xlsx_reader
 from deepbench_ops.exchange.export_table_writer import (
     COLUMNS,
     NO_SETTINGS,
@@ -28,15 +27,18 @@ from deepbench_ops.exchange.export_table_writer import (
     UNSTEADY,
     Row,
 )
-from deepbench_ops.exchange.published_result_filing import entry_of
+from deepbench_ops.exchange.published import published_machines
+from deepbench_ops.exchange.published.published_result_filing import entry_of
 from deepbench_ops.exchange.spreadsheet_text import bare
-from deepbench_ops.exchange.submission import CheckedSubmission
+from deepbench_ops.exchange.submissions import submission
+from deepbench_ops.exchange.submissions.submission import CheckedSubmission
+from deepbench_ops.exchange.workbooks import workbook_timings, xlsx_reader
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.releases.release_table import PUBLISHED, Release
 from deepbench_ops.run_conditions import CONDITIONS
-from deepbench_ops.storage import bounded_read, stored_time_checks
+from deepbench_ops.storage import bounded_read, seconds_limits
 
 LARGEST = bounded_read.RESULT
 RELEASE_ENVIRONMENT = "release-py3"
@@ -204,7 +206,7 @@ def _wrong(row: Any) -> str:
         return f"source is {row['source']!r}, of a {source} time"
     if row["set"] not in CLASSES:
         return f"set is {row['set']!r}"
-    return stored_time_checks.why_not(row["seconds"], bounds, several)
+    return seconds_limits.why_not(row["seconds"], bounds, several)
 
 
 def remarks(rows: Iterable[Row]) -> list[str]:

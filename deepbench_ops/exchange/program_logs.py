@@ -18,7 +18,7 @@ from deepbench_ops.exchange.log_formats import (
     program_tables,
 )
 from deepbench_ops.exchange.log_formats.log_lines import OutputLine, Reader
-from deepbench_ops.exchange.workbook_timings import Timing, Unread
+from deepbench_ops.exchange.workbooks.workbook_timings import Timing, Unread
 
 
 def read(text: str) -> tuple[list[Timing], list[Unread]]:

@@ -14,8 +14,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from deepbench_ops.distributed import rank_placement
-from deepbench_ops.distributed.rank_placement import RankPlacement
+from deepbench_ops.distributed.launchers import rank_placement
+from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet.planned_training import PlannedTraining
 from deepbench_ops.problems.selections import Selected, bench_regex, select, selection_name

@@ -1,7 +1,7 @@
 """Times of finished jobs, merged into the results of the project.
 
-They are merged as submissions are (`exchange.submission`), so that jobs may end in any order and be
-merged twice. All of them are: unsteady ones are judged when results are read, as those of `asv run`
+They are merged as submissions are (`exchange.submissions.submission`), so that jobs may end in any
+order and be merged twice. All of them are: unsteady ones are judged when results are read, as those of `asv run`
 are. Where every node ran a job its times are for comparing nodes, and nothing is merged.
 """
 
@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import submission
+from deepbench_ops.exchange.submissions import submission
 from deepbench_ops.fleet.job_folder import COLLECTED, MEASURED, JobFolder
 from deepbench_ops.releases import table_location
 from deepbench_ops.storage import atomic_write, locks, model_runs

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from deepbench_ops import process_messages, project
-from deepbench_ops.distributed.rank_placement import RankPlacement
+from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet import node_process
 from deepbench_ops.fleet.job_folder import JobFolder

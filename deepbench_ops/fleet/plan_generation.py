@@ -14,7 +14,7 @@ from pathlib import Path
 from deepbench_ops.asv_adapter import run_forecast
 from deepbench_ops.asv_adapter.run_forecast import PointKind
 from deepbench_ops.distributed import collective_options
-from deepbench_ops.distributed.rank_placement import RankPlacement
+from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet.fleet_plan import Job, Plan, profile
 from deepbench_ops.fleet.planned_training import FRAMEWORK, RUNS, SECONDS, PlannedTraining

@@ -15,7 +15,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure.nominal_readings import NominalReadings
 from deepbench_ops.storage import atomic_write, bounded_read, facts_digest
 from deepbench_ops.storage.atomic_write import Ready
-from deepbench_ops.storage.stored_time_checks import LONGEST, SHORTEST
+from deepbench_ops.storage.seconds_limits import LONGEST, SHORTEST
 
 FILE_NAME = "machine.profile"
 VERSION = 1

@@ -2,7 +2,7 @@
 
 from deepbench_ops.measure import gpu_readings
 from deepbench_ops.measure.kernel_sampling import Measurement, Timed, launch_share
-from deepbench_ops.measure.record_spool import rounded
+from deepbench_ops.measure.record_handover import rounded
 from deepbench_ops.run_conditions import DEVICE
 
 LAUNCH_BOUND = 0.9

@@ -27,14 +27,14 @@ from deepbench_ops.measure import (
     fingerprint,
     gpu_readings,
     nominal_readings,
-    record_spool,
+    record_handover,
     threads,
     yardstick,
 )
 from deepbench_ops.measure.implementation_name import implementation_of
 from deepbench_ops.measure.kernel_sampling import Measurement, Policy, measure
 from deepbench_ops.measure.nominal_readings import Choice, NominalReadings
-from deepbench_ops.measure.record_spool import rounded
+from deepbench_ops.measure.record_handover import rounded
 from deepbench_ops.measure.yardstick_process import YardstickClient, YardstickProcess
 from deepbench_ops.problems.problem import Problem, computed
 from deepbench_ops.problems.problem_ids import problem_of
@@ -257,7 +257,7 @@ def timed(
         **device_notes.readings(measurement),
         "spent": spent,
     }
-    record_spool.write({**entry, "quick": True} if quick else entry)
+    record_handover.write({**entry, "quick": True} if quick else entry)
     return {"samples": samples, "number": measurement.number}
 
 
@@ -275,7 +275,7 @@ def conditions_of(prepared: CheckedKernel) -> dict[str, str]:
 
 def skipped(benchmark: str, params: Sequence[str], reason: str) -> None:
     """Record the reason why a problem is not measured; asv only prints it."""
-    record_spool.write({**_identity(benchmark, params, time.time()), "skipped": reason})
+    record_handover.write({**_identity(benchmark, params, time.time()), "skipped": reason})
 
 
 def _identity(benchmark: str, params: Sequence[str], started: float) -> dict[str, object]:

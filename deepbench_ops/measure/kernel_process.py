@@ -18,7 +18,7 @@ from typing import Any
 from deepbench_ops import process_lifetime, process_messages
 from deepbench_ops.backends import plugin_error_line
 from deepbench_ops.errors import PLUGIN_FAULTS, DeepbenchError, Unsupported
-from deepbench_ops.measure import kernel_measurement, record_spool
+from deepbench_ops.measure import kernel_measurement, record_handover
 
 
 def measured(
@@ -71,10 +71,10 @@ def _measure(family: str, problem: str, precision: str, operation: str) -> dict[
     prepared = kernel_measurement.prepare(family, problem, precision, operation)
     preparing = time.monotonic() - started
     with tempfile.TemporaryDirectory() as spool:
-        os.environ[record_spool.SPOOL_VARIABLE] = spool
+        os.environ[record_handover.SPOOL_VARIABLE] = spool
         name = f"{family}.kernel_{operation}"
         found = kernel_measurement.timed(prepared, name, [problem, precision], preparing=preparing)
-        (entry,) = record_spool.collect(Path(spool))
+        (entry,) = record_handover.collect(Path(spool))
     return {**entry, **found}
 
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from deepbench_ops.analysis.framework_comparison import Contest
-from deepbench_ops.analysis.framework_matrix import Row
+from deepbench_ops.analysis.frameworks_by_family import Row
+from deepbench_ops.analysis.frameworks_by_kernel import Contest
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.roofline import intensity
 from deepbench_ops.pages.data_files import (
@@ -29,7 +29,7 @@ def write(
 ) -> None:
     """Write the data file of each machine, and the file with the matrices of all machines.
 
-    matrices: the result of `framework_matrix.matrix` for the contests of each machine.
+    matrices: the result of `frameworks_by_family.matrix` for the contests of each machine.
     """
     for machine, found in by_machine.items():
         write_data(html_dir / FOLDER / "contests" / machine_key(machine), content(found))

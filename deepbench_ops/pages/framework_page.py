@@ -9,8 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from deepbench_ops.analysis.framework_comparison import Contest, contests, wins
-from deepbench_ops.analysis.framework_matrix import Row
+from deepbench_ops.analysis.frameworks_by_family import Row
+from deepbench_ops.analysis.frameworks_by_kernel import Contest, contests, wins
 from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.shared_rounds import Shared
@@ -33,7 +33,7 @@ def write(
 ) -> None:
     """Write html_dir/frameworks.html and its data.
 
-    by_machine: the result of `contests_by_machine`. matrices: that of `framework_matrix.matrix` for
+    by_machine: the result of `contests_by_machine`. matrices: that of `frameworks_by_family.matrix` for
     each machine.
     """
     framework_comparison_data.write(html_dir, by_machine, matrices)

@@ -19,7 +19,7 @@ from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.software_versions import stacks
 from deepbench_ops.asv_adapter import damaged_results, result_files
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import submission_provenance
+from deepbench_ops.exchange.submissions import submission_provenance
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.pages.cached_line_encoding import MachineLines
 from deepbench_ops.pages.machine_cache import MachineCache

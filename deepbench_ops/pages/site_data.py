@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from deepbench_ops.analysis.change_causes import Cause
-from deepbench_ops.analysis.framework_matrix import Row
+from deepbench_ops.analysis.frameworks_by_family import Row
 from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.speed_index import speeds
 from deepbench_ops.pages import (

@@ -25,7 +25,7 @@ from deepbench_ops.storage import (
     facts_digest,
     json_lines,
     record_checks,
-    stored_time_checks,
+    seconds_limits,
 )
 from deepbench_ops.storage.atomic_write import Ready
 from deepbench_ops.storage.json_lines import DamagedLine
@@ -117,7 +117,7 @@ def load(path: Path) -> Conflicts:
             facts[entry["fingerprint"]] = entry["facts"]
             return
         point, records = entry["point"], entry["measurements"]
-        if wrong := stored_time_checks.why_not(point["seconds"], samples=point.get("samples")):
+        if wrong := seconds_limits.why_not(point["seconds"], samples=point.get("samples")):
             raise DamagedLine(wrong)
         for record in records:
             record_checks.check(record)

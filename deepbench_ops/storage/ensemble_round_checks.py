@@ -6,7 +6,7 @@ from typing import Any
 
 from deepbench_ops.storage import facts_digest
 from deepbench_ops.storage.json_lines import DamagedLine
-from deepbench_ops.storage.stored_time_checks import MOST_CALLS, is_number, is_time
+from deepbench_ops.storage.seconds_limits import MOST_CALLS, is_number, is_time
 
 KERNEL = ("family", "problem", "precision", "operation")
 """Fields that name the kernel."""

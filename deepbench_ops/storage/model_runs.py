@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from deepbench_ops.run_conditions import LAYOUT
-from deepbench_ops.storage import atomic_write, bounded_read, json_lines, locks, stored_time_checks
+from deepbench_ops.storage import atomic_write, bounded_read, json_lines, locks, seconds_limits
 
 FILE = "model_runs.jsonl"
 ASKED = {
@@ -83,14 +83,14 @@ def _wrong(run: ModelRun) -> str:
         return f"its field {unknown[0][:40]!r} is damaged, or of a newer version"
     for name, value in run.items():
         if name in TIMES:
-            right = value is None or stored_time_checks.is_time(value)
+            right = value is None or seconds_limits.is_time(value)
         elif name in COUNTS:
             right = type(value) is int and 1 <= value <= MOST
             right |= value is None and name == "inter_op"
         elif name == "conditions":
             right = all(isinstance(text, str) for text in dict(value).values())
         else:
-            right = isinstance(value, str | bool | None) or stored_time_checks.is_number(value)
+            right = isinstance(value, str | bool | None) or seconds_limits.is_number(value)
         if not right:
             return f"its {name} is {value!r}"
     needed = NEEDED[run["kind"]]

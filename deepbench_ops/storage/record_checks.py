@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 from deepbench_ops.storage.json_lines import DamagedLine
-from deepbench_ops.storage.stored_time_checks import LONGEST, MOST_CALLS, SHORTEST, is_number
+from deepbench_ops.storage.seconds_limits import LONGEST, MOST_CALLS, SHORTEST, is_number
 
 
 class NoRecord(DamagedLine):

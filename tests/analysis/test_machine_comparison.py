@@ -19,7 +19,8 @@ from deepbench_ops.analysis import machine_comparison, points
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.commands.compare import compare
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import publication_reader, published_result_filing
+from deepbench_ops.exchange.published import published_result_filing
+from deepbench_ops.exchange.workbooks import workbook_values
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.problems import FAMILIES, load, problem_ids
@@ -170,7 +171,7 @@ def test_the_widest_wins_and_losses_are_listed(results):
     path = results.parent / "2017-07-14__train__DeepBench_NV_TitanXp.xlsx"
     rows = [(1760, n, 1760, "N", "N", time) for n, time in ((16, 0.5), (32, 8), (64, 1.5))]
     published_result_filing.file(
-        results, publication_reader.read(workbooks.write(path, workbooks.gemm(*rows))), len
+        results, workbook_values.read(workbooks.write(path, workbooks.gemm(*rows))), len
     )
     [pair] = json.loads(
         run(results, "nvidia-m40", "nvidia-titan-xp", "--widest", "2", "--format", "json").output
@@ -213,7 +214,7 @@ def results(tmp_path, monkeypatch):
         path = tmp_path / f"2017-07-14__train__DeepBench_{machine}.xlsx"
         section = workbooks.gemm(*((*row, factor * (i + 1)) for i, row in enumerate(rows)))
         published_result_filing.file(
-            tmp_path / "results", publication_reader.read(workbooks.write(path, section)), len
+            tmp_path / "results", workbook_values.read(workbooks.write(path, section)), len
         )
     workbooks.with_release_of_2017(tmp_path, monkeypatch)
     return tmp_path / "results"

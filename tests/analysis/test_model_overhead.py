@@ -13,7 +13,7 @@ from published_site import unpacked
 
 from deepbench_ops.analysis import points
 from deepbench_ops.analysis.change_causes import causes
-from deepbench_ops.analysis.framework_comparison import contests
+from deepbench_ops.analysis.frameworks_by_kernel import contests
 from deepbench_ops.analysis.kernel_lines import lines
 from deepbench_ops.analysis.machine_comparison import contender
 from deepbench_ops.analysis.machine_summary import family_summaries

@@ -6,7 +6,7 @@ import example_points as points_of_tests
 import pytest
 
 pytest.importorskip("asv", reason="results are read by asv")
-from deepbench_ops.analysis import framework_comparison, machine_comparison
+from deepbench_ops.analysis import frameworks_by_kernel, machine_comparison
 from deepbench_ops.analysis.pooled_sets import pooled_point
 from deepbench_ops.releases.release_table import Release
 
@@ -51,7 +51,7 @@ def test_frameworks_meet_once_for_each_kernel():
         point(NUMPY, (1.0, 1.02), DEVICE),
         point(TORCH, (2.0, 2.02), DEVICE),
     ]
-    (contest,) = framework_comparison.contests(found)
+    (contest,) = frameworks_by_kernel.contests(found)
     assert (DEVICE, "inference_server") == contest.sets
     assert [4, 2] == [len(each.rounds) for each in contest.points]
 

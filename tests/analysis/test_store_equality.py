@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from deepbench_ops.analysis import machine_points, point_filter, points
 from deepbench_ops.analysis.parquet_store import Store
 from deepbench_ops.asv_adapter import asv_api
-from deepbench_ops.exchange import point_versions
+from deepbench_ops.exchange.submissions import point_versions
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.measure.fingerprint import SETTINGS

@@ -13,7 +13,8 @@ from deepbench_ops.analysis import misplaced_published_times, wrong_published_ti
 from deepbench_ops.asv_adapter import asv_api, private_result_fields
 from deepbench_ops.asv_adapter.publishing import left_out_results
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import publication_reader, published_result_filing
+from deepbench_ops.exchange.published import published_result_filing
+from deepbench_ops.exchange.workbooks import workbook_values
 
 FIRST, DAYS_LATER, MONTHS_LATER = date(2017, 1, 1), date(2017, 1, 4), date(2017, 7, 14)
 OLD, NEW = {"CUDA Version": "8.0.61"}, {"CUDA Version": "9.0.103"}
@@ -94,7 +95,7 @@ def test_a_slip_beyond_the_peak_is_found_in_a_machines_results(tmp_path):
     path = tmp_path / "2017-07-14__train__DeepBench_NV_M40.xlsx"
     section = workbooks.gemm((5124, 9124, 2560, "N", "T", 0.001), (1760, 16, 1760, "N", "N", 1))
     published_result_filing.file(
-        tmp_path, publication_reader.read(workbooks.write(path, section)), list_days=len
+        tmp_path, workbook_values.read(workbooks.write(path, section)), list_days=len
     )
     [wrong] = wrong_published_times.of_machine(tmp_path / "nvidia-m40").values()
     assert {("'m5124_n9124_k2560_NT'", "'float32'")} == {params for _, params in wrong}
@@ -108,7 +109,7 @@ def filed(folder, day, *rows):
     """Import products of the M40, published on a day."""
     path = folder / f"{day}__train__DeepBench_NV_M40.xlsx"
     book = workbooks.write(path, workbooks.gemm(*rows))
-    published_result_filing.file(folder / "results", publication_reader.read(book), list_days=len)
+    published_result_filing.file(folder / "results", workbook_values.read(book), list_days=len)
 
 
 def test_times_in_the_rows_of_others_are_slips_and_correct_nothing(tmp_path, monkeypatch):
@@ -136,7 +137,7 @@ def test_a_torn_profile_has_no_peaks_and_stops_nothing(tmp_path):
     path = tmp_path / "2017-07-14__train__DeepBench_NV_M40.xlsx"
     section = workbooks.gemm((5124, 9124, 2560, "N", "T", 0.001), (1760, 16, 1760, "N", "N", 1))
     published_result_filing.file(
-        tmp_path, publication_reader.read(workbooks.write(path, section)), list_days=len
+        tmp_path, workbook_values.read(workbooks.write(path, section)), list_days=len
     )
     (tmp_path / "nvidia-m40" / "machine.profile").write_text("{")
     assert [set()] == list(wrong_published_times.of_machine(tmp_path / "nvidia-m40").values())
@@ -175,7 +176,7 @@ def test_the_pages_leave_slips_out_and_the_results_keep_them(tmp_path):
         path = tmp_path / f"{name}__train__DeepBench_NV_M40.xlsx"
         published_result_filing.file(
             tmp_path / "results",
-            publication_reader.read(workbooks.write(path, workbooks.gemm(*rows))),
+            workbook_values.read(workbooks.write(path, workbooks.gemm(*rows))),
             list_days=len,
         )
     files = sorted((tmp_path / "results" / "nvidia-m40").glob("*.json"))

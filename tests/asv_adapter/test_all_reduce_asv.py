@@ -13,7 +13,7 @@ import pytest
 from deepbench_ops import problems
 from deepbench_ops.distributed import collective_kernel, prepared_ranks
 from deepbench_ops.errors import Unsupported
-from deepbench_ops.measure import record_spool
+from deepbench_ops.measure import record_handover
 from deepbench_ops.problems.selections import bench_regex, select
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +35,7 @@ def run(tmp_path, monkeypatch, framework, extra="{}", **environ):
     result = tmp_path / "result.json"
     command = [sys.executable, RUNNER, "run", ROOT / "benchmarks", f"{NAME}-0", extra, "None"]
     subprocess.run([*command, result], check=True, capture_output=True, cwd=tmp_path, timeout=120)
-    (entry,) = record_spool.collect(spool)
+    (entry,) = record_handover.collect(spool)
     return json.loads(result.read_text()), entry
 
 

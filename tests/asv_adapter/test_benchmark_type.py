@@ -9,7 +9,7 @@ import asv
 import pytest
 
 from asv_bench_deepbench.benchmarks import kernel
-from deepbench_ops.measure import record_spool
+from deepbench_ops.measure import record_handover
 
 RUNNER = Path(asv.__file__).with_name("benchmark.py")
 
@@ -114,7 +114,7 @@ def test_what_is_not_supported_is_skipped(tmp_path, monkeypatch):
     result, setups = run(tmp_path, "kernel_forward", "Kernel()", index=1)
     assert result != result
     assert setups == 0
-    (entry,) = record_spool.collect(tmp_path / "spool")
+    (entry,) = record_handover.collect(tmp_path / "spool")
     assert entry["benchmark"] == "work.Suite.kernel_forward"
     assert entry["params"] == ["b"]
     assert entry["skipped"] == "not here"
@@ -128,7 +128,7 @@ def test_what_fails_leaves_its_reason(tmp_path, monkeypatch, index, reason):
     monkeypatch.setenv("DEEPBENCH_SPOOL", str(tmp_path / "spool"))
     result, _ = run(tmp_path, "kernel_forward", "Kernel()", index=index)
     assert result is None
-    (entry,) = record_spool.collect(tmp_path / "spool")
+    (entry,) = record_handover.collect(tmp_path / "spool")
     assert (["abcd"[index]], reason) == (entry["params"], entry["skipped"])
 
 

@@ -13,7 +13,7 @@ from command import deepbench
 
 from deepbench_ops.asv_adapter import benchmark_list_check, damaged_results, result_files
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import facts_digest, measurement_files, model_runs, stored_time_checks
+from deepbench_ops.storage import facts_digest, measurement_files, model_runs, seconds_limits
 
 BENCHMARK = published_site.BENCHMARK
 NO_TIMES = [
@@ -119,12 +119,12 @@ def test_bounds_that_say_nothing_are_no_damage(folder: Path, bound: float) -> No
 def test_a_sample_that_is_no_time_is_named(samples: list[object] | None) -> None:
     """Also one that is null among times; no samples at all are no damage."""
     expected = "" if samples is None else "its sample "
-    assert stored_time_checks.why_not(1.0, samples=samples)[:11] == expected
+    assert seconds_limits.why_not(1.0, samples=samples)[:11] == expected
 
 
 def test_limits_are_those_of_submissions() -> None:
-    assert stored_time_checks.is_time(1e-9) and stored_time_checks.is_time(86400)
-    assert not stored_time_checks.is_time(0.99e-9) and not stored_time_checks.is_time(86400.1)
+    assert seconds_limits.is_time(1e-9) and seconds_limits.is_time(86400)
+    assert not seconds_limits.is_time(0.99e-9) and not seconds_limits.is_time(86400.1)
 
 
 def test_a_time_of_no_kernel_is_named_and_the_rest_answered(folder: Path) -> None:

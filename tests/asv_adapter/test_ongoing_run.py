@@ -16,8 +16,8 @@ from asv.util import UserError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deepbench_ops.asv_adapter import run_command, run_hooks, run_journal
-from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, RunJournal
+from deepbench_ops.asv_adapter import asv_run_journal, run_command, run_hooks
+from deepbench_ops.asv_adapter.asv_run_journal import MeasuredPoint, RunJournal
 from deepbench_ops.asv_adapter.run_progress import RunProgress, duration_text, shares
 from deepbench_ops.backends.run_cache import RunCache
 from deepbench_ops.measure import nominal_readings
@@ -106,7 +106,7 @@ def test_saved_points_are_taken_up_by_the_same_command_alone(tmp_path):
     other.add(POINT, ENTRY)
     other.close()
     assert 0 == RunJournal(tmp_path, {"release": "1"}, "A B").waiting
-    run_journal.forget_saved(tmp_path, "A")
+    asv_run_journal.forget_saved(tmp_path, "A")
     assert 0 == RunJournal(tmp_path, {"release": "1"}, "A").waiting
 
 
@@ -128,8 +128,8 @@ def test_saved_points_of_another_day_are_removed(tmp_path, monkeypatch):
     run = RunJournal(tmp_path, {}, "A B")
     run.add(POINT, ENTRY)
     run.close()
-    now = run_journal.time.time() + run_journal.LONGEST_SECONDS + 1
-    monkeypatch.setattr(run_journal.time, "time", lambda: now)
+    now = asv_run_journal.time.time() + asv_run_journal.LONGEST_SECONDS + 1
+    monkeypatch.setattr(asv_run_journal.time, "time", lambda: now)
     RunJournal(tmp_path, {}, "C")
     assert [] == list(tmp_path.rglob("*.jsonl"))
 
@@ -146,8 +146,8 @@ def test_other_code_or_conditions_are_measured_again(tmp_path):
 def test_points_of_the_day_before_are_measured_again(tmp_path, monkeypatch):
     """The machine of yesterday is another one: its journals are removed."""
     RunJournal(tmp_path, {}).add(POINT, ENTRY)
-    now = run_journal.time.time() + run_journal.LONGEST_SECONDS + 1
-    monkeypatch.setattr(run_journal.time, "time", lambda: now)
+    now = asv_run_journal.time.time() + asv_run_journal.LONGEST_SECONDS + 1
+    monkeypatch.setattr(asv_run_journal.time, "time", lambda: now)
     assert 0 == RunJournal(tmp_path, {}).waiting
     assert [] == list(tmp_path.iterdir())
 
@@ -210,7 +210,7 @@ def test_a_full_disk_leaves_no_half_line(tmp_path):
     """The point that did not fit is reported; the next one that fits is read again."""
     program = f"""
 import pathlib, resource, signal, sys
-from deepbench_ops.asv_adapter.run_journal import MeasuredPoint, RunJournal
+from deepbench_ops.asv_adapter.asv_run_journal import MeasuredPoint, RunJournal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 run = RunJournal(pathlib.Path(sys.argv[1]), {{}})
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))

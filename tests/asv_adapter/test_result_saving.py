@@ -24,7 +24,7 @@ from deepbench_ops.asv_adapter import (
     run_hooks,
 )
 from deepbench_ops.machine import machine_profile
-from deepbench_ops.measure import fingerprint, record_spool
+from deepbench_ops.measure import fingerprint, record_handover
 from deepbench_ops.storage import measurement_files
 
 BENCHMARK = {
@@ -37,7 +37,7 @@ BENCHMARK = {
 @pytest.fixture(autouse=True)
 def run(tmp_path, monkeypatch):
     """asv's classes wrapped for the length of a test, with a spool of its own."""
-    monkeypatch.setenv(record_spool.SPOOL_VARIABLE, str(tmp_path / "spool"))
+    monkeypatch.setenv(record_handover.SPOOL_VARIABLE, str(tmp_path / "spool"))
     run = Run(tmp_path / "spool")
     monkeypatch.setattr(run_hooks, "_current", run)
     with patch_installation.applied(
@@ -56,7 +56,7 @@ class Run:
         self.spool, self.forgotten = spool, 0
 
     def records(self):
-        return record_spool.collect(self.spool)
+        return record_handover.collect(self.spool)
 
     def forget(self):
         self.forgotten += 1
@@ -145,8 +145,8 @@ def test_a_quick_look_does_not_replace_a_measurement(tmp_path):
 def test_a_single_sample_of_a_long_call_is_a_measurement(tmp_path):
     """Its record says that it was no quick look, and it replaces an earlier run's result."""
     path = save(tmp_path, [1.0, 2.0, 3.0])
-    record_spool.write(a_record("a", [9.0], 2e9))
-    record_spool.write({**a_record("b", [9.0], 2e9), "quick": True})
+    record_handover.write(a_record("a", [9.0], 2e9))
+    record_handover.write({**a_record("b", [9.0], 2e9), "quick": True})
     save(tmp_path, [9.0, 9.0, float("nan")], spread=[1.0])
     assert values_in(path) == pytest.approx([9.0, 2.01, 3.015])
 
@@ -237,7 +237,7 @@ def test_removing_a_benchmark_removes_it(tmp_path):
 
 def test_removing_a_result_removes_its_records(tmp_path):
     """`asv rm commit_hash=...` leaves no measurements behind."""
-    record_spool.write(a_record("a", [0.5], 2e9))
+    record_handover.write(a_record("a", [0.5], 2e9))
     path = save(tmp_path, [1.0, 2.0, 3.0])
     Results.load(str(path)).rm(str(tmp_path))
     assert list((tmp_path / "m").iterdir()) == []
@@ -279,7 +279,7 @@ def a_record(problem, seconds, started_at):
 
 def test_records_are_filed_next_to_their_result(tmp_path):
     """Raw seconds and the fingerprint land next to the result that was saved with them."""
-    record_spool.write(a_record("a", [0.5], 2e9))
+    record_handover.write(a_record("a", [0.5], 2e9))
     path = save(tmp_path, [1.0, 2.0, 3.0])
     facts, found = measurement_files.load(measurement_files.file_of(path))
     assert [entry["seconds"] for entry in found] == [[0.5]]
@@ -332,9 +332,9 @@ def test_a_skip_of_a_later_round_is_not_repeated(tmp_path):
 
 def test_records_of_a_release_that_measured_nothing_join_no_other(tmp_path):
     """Records that a release without a result left in the spool are not filed with the next one."""
-    record_spool.write(a_skip("a", 2e9))
+    record_handover.write(a_skip("a", 2e9))
     save(tmp_path, [float("nan")] * 3)
-    record_spool.write(a_record("b", [0.5], 2e9))
+    record_handover.write(a_record("b", [0.5], 2e9))
     path = save(tmp_path, [1.0, 2.0, 3.0])
     _, found = measurement_files.load(measurement_files.file_of(path))
     assert [entry["params"][0] for entry in found] == ["b"]
@@ -357,7 +357,7 @@ def test_a_run_of_several_rounds_replaces_the_records_of_an_earlier_one(tmp_path
     """asv appends later rounds to the first; that is not the appending a user asks for."""
     records_file, results = with_a_record(tmp_path)
     for seconds in (1.0, 1.1):
-        record_spool.write(a_record("a", [seconds], 2e9))
+        record_handover.write(a_record("a", [seconds], 2e9))
         results.add_result(BENCHMARK, outcome([1.0, 2.0, 3.0]), append_samples=seconds > 1.0)
     results.save(str(tmp_path))
     _, found = measurement_files.load(records_file)
@@ -368,7 +368,7 @@ def test_samples_that_a_user_appends_keep_their_records(tmp_path, run):
     """With `asv run --append-samples` the records of the earlier run stay next to the new."""
     run.appending = True
     records_file, results = with_a_record(tmp_path)
-    record_spool.write(a_record("a", [1.0], 2e9))
+    record_handover.write(a_record("a", [1.0], 2e9))
     results.add_result(BENCHMARK, outcome([1.0, 2.0, 3.0]), append_samples=True)
     results.save(str(tmp_path))
     _, found = measurement_files.load(records_file)
@@ -395,11 +395,11 @@ def test_a_quick_look_does_not_erase_a_measurement(tmp_path):
 
 def test_records_are_collected_once(tmp_path, monkeypatch):
     """A record comes out of the spool once, in the order of writing."""
-    monkeypatch.setenv(record_spool.SPOOL_VARIABLE, str(tmp_path))
-    record_spool.write({"n": 1})
-    record_spool.write({"n": 2})
-    assert record_spool.collect(tmp_path) == [{"n": 1}, {"n": 2}]
-    assert record_spool.collect(tmp_path) == []
+    monkeypatch.setenv(record_handover.SPOOL_VARIABLE, str(tmp_path))
+    record_handover.write({"n": 1})
+    record_handover.write({"n": 2})
+    assert record_handover.collect(tmp_path) == [{"n": 1}, {"n": 2}]
+    assert record_handover.collect(tmp_path) == []
 
 
 @pytest.mark.parametrize("appending", [False, True])
@@ -429,7 +429,7 @@ def test_a_run_is_forgotten_once_it_is_saved(tmp_path, run):
 @pytest.mark.parametrize("writer", ["measurement_files.add", "result_files.util.write_json"])
 def test_a_save_that_fails_is_one_line_and_forgets_nothing(tmp_path, monkeypatch, run, writer):
     """It names the file, the reason and the journal, which stays."""
-    record_spool.write(a_record("a", [0.5], 2e9))
+    record_handover.write(a_record("a", [0.5], 2e9))
 
     def full(path, *_, **__):
         raise OSError(28, "No space left on device", str(path))

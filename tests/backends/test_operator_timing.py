@@ -9,7 +9,7 @@ from deepbench_ops.backends import families, output_check
 from deepbench_ops.backends.families.model import MARGIN, memory_needed
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.measure import kernel_measurement, record_spool
+from deepbench_ops.measure import kernel_measurement, record_handover
 from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.problem import computed
 
@@ -126,7 +126,7 @@ def test_asv_gets_seconds_and_the_record_what_they_are_of(monkeypatch):
     monkeypatch.setenv("DEEPBENCH_FRAMEWORK", "torch")
     kernel_measurement._backend.cache_clear()
     written = []
-    monkeypatch.setattr(record_spool, "write", written.append)
+    monkeypatch.setattr(record_handover, "write", written.append)
     prepared = kernel_measurement.prepare("model", "mmoe_b1", "float32", "forward_operations")
     kernel_measurement._backend.cache_clear()
     answer = kernel_measurement.timed(

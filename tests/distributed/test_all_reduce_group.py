@@ -21,15 +21,14 @@ from deepbench_ops.backends import output_check
 from deepbench_ops.distributed import (
     collective_kernel,
     collective_timing,
-    forked_process,
-    local_rank_command,
     prepared_ranks,
     transport_interface,
 )
 from deepbench_ops.distributed.collective_options import CollectiveRequest
-from deepbench_ops.distributed.rank_group import RankGroup
+from deepbench_ops.distributed.one_machine import forked_process, rank_command
+from deepbench_ops.distributed.one_machine.rank_group import RankGroup
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.measure import kernel_measurement, record_spool
+from deepbench_ops.measure import kernel_measurement, record_handover
 from deepbench_ops.problems.all_reduce import AllReduce
 
 TIMEOUT = 60.0
@@ -175,7 +174,7 @@ def test_ranks_have_one_thread_for_arithmetic(monkeypatch):
     """Ranks share the cores: whatever the caller's threads, each gets one, and the notes say so."""
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.setenv("DEEPBENCH_THREADS", "7")
-    assert "1" == local_rank_command.environment("gloo")["OMP_NUM_THREADS"]
+    assert "1" == rank_command.environment("gloo")["OMP_NUM_THREADS"]
     with group("gloo", 2) as ranks:
         assert "1" == collective_kernel.prepare(SMALL, ranks).notes["threads per rank"]
 
@@ -259,14 +258,14 @@ def test_a_rank_that_never_joins_is_named(fault):
     """Ranks that wait in vain for one to join are given up after the time allowed."""
     fault(
         "import time\n"
-        "from deepbench_ops.distributed import local_rank_program\n"
-        "join = local_rank_program.LocalRank._join\n"
+        "from deepbench_ops.distributed.one_machine import rank_program\n"
+        "join = rank_program.LocalRank._join\n"
         "def late(self, **details):\n"
         "    if self._rank == 1:\n"
         "        import os, signal\n"
         "        os.kill(os.getpid(), signal.SIGSTOP)\n"
         "    return join(self, **details)\n"
-        "local_rank_program.LocalRank._join = late\n"
+        "rank_program.LocalRank._join = late\n"
     )
     with pytest.raises(DeepbenchError, match=r"^rank 1 of 2 did not answer within 15 s"):
         group("gloo", 2, timeout=15.0)
@@ -359,7 +358,7 @@ def test_in_asv_a_sum_that_is_wrong_at_full_size_leaves_no_record(fault, monkeyp
             kernel_measurement.timed(ranks, "all_reduce", ["n6553600", "float32", "2"], quick=True)
     finally:
         ranks.close()
-    assert [] == record_spool.collect(tmp_path / "spool")
+    assert [] == record_handover.collect(tmp_path / "spool")
 
 
 def test_what_many_ranks_spend_on_meeting_forbids_no_large_sum(fault, monkeypatch):
@@ -392,7 +391,7 @@ def test_an_unknown_transport_is_refused():
 def test_an_unknown_algorithm_is_refused(name, choice):
     """An algorithm that the transport does not have is refused before anything starts."""
     with pytest.raises(DeepbenchError, match=f"unknown {name} algorithm '{choice}'"):
-        local_rank_command.environment(name, choice)
+        rank_command.environment(name, choice)
 
 
 @pytest.mark.parametrize("algorithm", transport_interface.declaration("mpi").algorithms)
@@ -413,7 +412,7 @@ def test_a_missing_library_is_a_reason(monkeypatch):
 def test_a_missing_mpirun_is_a_reason(monkeypatch):
     """mpi4py alone starts no ranks."""
     monkeypatch.setattr(transport_interface, "find_spec", lambda name: object())
-    monkeypatch.setattr(local_rank_command.shutil, "which", lambda name: None)
+    monkeypatch.setattr(rank_command.shutil, "which", lambda name: None)
     with pytest.raises(Unsupported, match="mpirun"):
         RankGroup("mpi", 2)
 
@@ -436,7 +435,7 @@ def test_more_than_fits_into_memory_is_a_reason(monkeypatch):
 
 GROUP_THAT_IS_KILLED = """
 import os, signal
-from deepbench_ops.distributed.rank_group import RankGroup
+from deepbench_ops.distributed.one_machine.rank_group import RankGroup
 ranks = RankGroup("{name}", 2)
 if {stopping}:
     os.kill(ranks.pids[1], signal.SIGSTOP)  # one that cannot end by itself
@@ -472,7 +471,7 @@ from pathlib import Path
 import torch
 from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.distributed import collective_kernel
-from deepbench_ops.distributed.rank_group import RankGroup
+from deepbench_ops.distributed.one_machine.rank_group import RankGroup
 if child := os.fork():  # as asv does: the child has none of the threads that importing started
     sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 with RankGroup("gloo", 3) as ranks:

@@ -12,7 +12,7 @@ from deepbench_ops.distributed import (
     collective_timing,
     prepared_ranks,
 )
-from deepbench_ops.distributed.rank_group import RankGroup
+from deepbench_ops.distributed.one_machine.rank_group import RankGroup
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.all_gather import AllGather
 from deepbench_ops.problems.all_reduce import AllReduce

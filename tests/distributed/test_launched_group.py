@@ -10,9 +10,10 @@ import pytest
 from installed_frameworks import needed
 from processes import eventually_gone, marked_pids
 
-from deepbench_ops.distributed import collective_kernel, launcher_commands, launcher_variables
-from deepbench_ops.distributed.launched_group import LaunchedGroup
-from deepbench_ops.distributed.rank_placement import LOOPBACK, RankPlacement
+from deepbench_ops.distributed import collective_kernel
+from deepbench_ops.distributed.launchers import launcher_commands, launcher_variables
+from deepbench_ops.distributed.launchers.launched_group import LaunchedGroup
+from deepbench_ops.distributed.launchers.rank_placement import LOOPBACK, RankPlacement
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.all_gather import AllGather
 from deepbench_ops.problems.all_reduce import AllReduce

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from deepbench_ops.distributed import rank_placement
-from deepbench_ops.distributed.rank_placement import VARIABLE, RankPlacement
+from deepbench_ops.distributed.launchers import rank_placement
+from deepbench_ops.distributed.launchers.rank_placement import VARIABLE, RankPlacement
 from deepbench_ops.errors import DeepbenchError
 
 PLACED = RankPlacement(2, 4, "srun", "hdr200")

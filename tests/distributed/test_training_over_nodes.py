@@ -4,8 +4,8 @@ import pytest
 from installed_frameworks import needed
 from processes import eventually_gone
 
-from deepbench_ops.distributed import launcher_commands
-from deepbench_ops.distributed.rank_placement import LOOPBACK, RankPlacement
+from deepbench_ops.distributed.launchers import launcher_commands
+from deepbench_ops.distributed.launchers.rank_placement import LOOPBACK, RankPlacement
 from deepbench_ops.distributed.training import training_launch, training_over_nodes
 from deepbench_ops.distributed.training.training_request import TrainingRequest
 from deepbench_ops.errors import DeepbenchError, Unsupported

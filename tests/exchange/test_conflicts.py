@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from deepbench_ops.analysis import parquet_columns, points
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import conflict_choice, submission, submission_merging
+from deepbench_ops.exchange.submissions import conflict_choice, submission, submission_merging
 from deepbench_ops.releases import table_location
 from deepbench_ops.storage import atomic_write, conflict_files
 

@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.commands.export import export
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import (
-    publication_reader,
-    published_result_filing,
+from deepbench_ops.exchange.export_table_writer import COLUMNS, row, write_parquet
+from deepbench_ops.exchange.published import published_result_filing
+from deepbench_ops.exchange.workbooks import (
     workbook_timings,
+    workbook_values,
     workbook_writer,
     xlsx_reader,
 )
-from deepbench_ops.exchange.export_table_writer import COLUMNS, row, write_parquet
 from deepbench_ops.problems import FAMILIES, load
 from deepbench_ops.problems.precision import MIXED
 from deepbench_ops.releases import release_table
@@ -96,7 +96,7 @@ def test_a_workbook_reads_back_to_the_same_numbers(tmp_path_factory, data, publi
         (p.problem_id, p.operation, p.precision, p.ranks): p.seconds for p in points.values()
     }
     assert all(timing.agrees for timing in found)
-    [again] = publication_reader.read(path, machine="box", day=date(2026, 11, 21))
+    [again] = workbook_values.read(path, machine="box", day=date(2026, 11, 21))
     assert again.published_set == published_set
     assert again.specs["CPU Model"] == "a cpu"
 
@@ -109,7 +109,7 @@ def results(tmp_path, monkeypatch):
     server = tmp_path / "2017-07-14__inference_server__DeepBench_NV_P100.xlsx"
     workbooks.write(server, workbooks.gemm((1024, 700, 512, "N", "N", 0.46)))
     for path in (training, server):
-        published_result_filing.file(tmp_path / "results", publication_reader.read(path), len)
+        published_result_filing.file(tmp_path / "results", workbook_values.read(path), len)
     workbooks.with_release_of_2017(tmp_path, monkeypatch)
     return tmp_path / "results"
 
@@ -175,7 +175,7 @@ def test_a_workbook_needs_no_name(results, monkeypatch):
     later = results.parent / "2019-10-07__train__DeepBench_NV_P100.xlsx"
     specs = [["GPU Model", "a card"], ["CUDA Version", "10.1"]]
     section = workbooks.gemm((1760, 16, 1760, "N", "N", 0.05))
-    [one] = publication_reader.read(workbooks.write(later, section, specs=specs))
+    [one] = workbook_values.read(workbooks.write(later, section, specs=specs))
     published_result_filing.file(results, [one], len)
     monkeypatch.chdir(results.parent)
     monkeypatch.setattr(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from deepbench_ops.exchange import workbook_writer
+from deepbench_ops.exchange.workbooks import workbook_writer
 
 pytest.importorskip("asv", reason="results are read by asv")
 

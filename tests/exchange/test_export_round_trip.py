@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 from deepbench_ops.asv_adapter import asv_api, private_result_fields
 from deepbench_ops.commands.output_format import counted
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import export_table_reader, xlsx_reader
+from deepbench_ops.exchange import export_table_reader
 from deepbench_ops.exchange import export_table_writer as writing
 from deepbench_ops.exchange.spreadsheet_text import bare, guarded
+from deepbench_ops.exchange.workbooks import xlsx_reader
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.problems import load
 from deepbench_ops.releases import release_table
@@ -225,7 +226,7 @@ def test_no_fact_of_a_machine_becomes_a_formula(here: Path, text: str) -> None:
     """In a workbook, which reads back to the same fact."""
     from openpyxl import load_workbook
 
-    from deepbench_ops.exchange import workbook_timings
+    from deepbench_ops.exchange.workbooks import workbook_timings
     from deepbench_ops.machine import machine_profile
 
     machine_profile.write(

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import problem_matching, program_logs, publication_reader
+from deepbench_ops.exchange import program_logs
+from deepbench_ops.exchange.published import problem_matching
+from deepbench_ops.exchange.workbooks import workbook_values
 from deepbench_ops.problems import load
 from deepbench_ops.problems.conv import Conv
 
@@ -757,7 +759,7 @@ def test_a_log_is_imported_like_a_workbook(tmp_path: Path):
     """By content: under its machine and day, joined to the same problems."""
     path = tmp_path / "gemm.log"
     path.write_text(output(GEMM, "512 8 1530 0 0 half 57", "1760 16 1760 0 0 half 57") + "\n")
-    [found] = publication_reader.read(path, "our-card", date(2026, 11, 21), "cuda")
+    [found] = workbook_values.read(path, "our-card", date(2026, 11, 21), "cuda")
     assert (found.published_set, found.machine.device) == ("training", "cuda")
     assert ("gemm.Training.kernel_forward", ("'m1760_n16_k1760_NN'", "'float16'")) in found.values
 

@@ -12,8 +12,8 @@ from deepbench_ops.analysis import published_model_figures as figures
 from deepbench_ops.asv_adapter import asv_api, published_benchmarks, published_results
 from deepbench_ops.cli import cli
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import published_machines, published_result_filing
-from deepbench_ops.exchange.published_model_points import publications
+from deepbench_ops.exchange.published import published_machines, published_result_filing
+from deepbench_ops.exchange.published.published_model_points import publications
 from deepbench_ops.problems import find
 from deepbench_ops.releases import release_table
 

@@ -21,7 +21,8 @@ from deepbench_ops.asv_adapter import (
 from deepbench_ops.asv_adapter.published_results import load
 from deepbench_ops.commands.import_ import import_
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import publication_reader, published_machines, published_result_filing
+from deepbench_ops.exchange.published import published_machines, published_result_filing
+from deepbench_ops.exchange.workbooks import workbook_values
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.releases import release_table, table_location
 from deepbench_ops.storage import locks
@@ -38,7 +39,7 @@ def book(folder, name=NAME, *sections, **how):
 
 
 def filed(folder, *paths, machine=None, day=None):
-    found = [one for path in paths for one in publication_reader.read(path, machine, day)]
+    found = [one for path in paths for one in workbook_values.read(path, machine, day)]
     return published_result_filing.file(folder / "results", found, list_days=len)[0]
 
 
@@ -110,7 +111,7 @@ def test_two_sheets_give_no_repetitions(tmp_path):
         more=[("cuDNN 7", "Float", [workbooks.gemm((*A_GEMM, 50))])],
     )
     with pytest.raises(DeepbenchError) as caught:
-        publication_reader.read(path)
+        workbook_values.read(path)
     assert "sheet 'cuDNN 6', cell I4 and sheet 'cuDNN 7', cell I4 both give" in str(caught.value)
 
 
@@ -118,13 +119,13 @@ def test_a_workbook_without_times_is_refused_with_its_cell(tmp_path):
     """Where somebody looks for the title that is missing."""
     path = book(tmp_path / "in", NAME, [[None, "M", "N"]], precision=None)
     with pytest.raises(DeepbenchError, match=r"no table of times \(sheet 'Results FP32', cell B1"):
-        publication_reader.read(path)
+        workbook_values.read(path)
 
 
 def test_unread_cells_of_a_sheet_without_times_are_kept(tmp_path):
     """A sheet whose times are all N/A is of the machine that the others are of."""
     empty = ("FP16", "16 bit inputs", [workbooks.gemm((*A_GEMM, "N/A*"))])
-    [found] = publication_reader.read(book(tmp_path / "in", NAME, more=[empty]))
+    [found] = workbook_values.read(book(tmp_path / "in", NAME, more=[empty]))
     assert ["FP16"] == [cell.place.sheet for cell in found.unread]
 
 
@@ -148,7 +149,7 @@ def test_sheets_of_two_machines_go_to_both(tmp_path):
         precision=None,
         more=[("TitanXp_cuDNNv6", None, [workbooks.gemm((*A_GEMM, 2))])],
     )
-    found = {one.machine.name: list(one.values.values()) for one in publication_reader.read(path)}
+    found = {one.machine.name: list(one.values.values()) for one in workbook_values.read(path)}
     assert found == {"nvidia-gtx-1080-ti": [[0.001]], "nvidia-titan-xp": [[0.002]]}
 
 

@@ -8,12 +8,9 @@ import pytest
 
 from deepbench_ops.analysis import misplaced_published_times, wrong_published_times
 from deepbench_ops.asv_adapter import asv_api, private_result_fields, published_results
-from deepbench_ops.exchange import (
-    publication_reader,
-    published_machines,
-    published_result_filing,
-    submission,
-)
+from deepbench_ops.exchange.published import published_machines, published_result_filing
+from deepbench_ops.exchange.submissions import submission
+from deepbench_ops.exchange.workbooks import workbook_values
 from deepbench_ops.releases import release_table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,7 +30,7 @@ def paths():
 
 @pytest.fixture(scope="module")
 def found(paths):
-    return [one for path in paths for one in publication_reader.read(path)]
+    return [one for path in paths for one in workbook_values.read(path)]
 
 
 def test_every_time_arrives(paths, found):

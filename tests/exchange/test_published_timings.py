@@ -14,7 +14,8 @@ from openpyxl.workbook.defined_name import DefinedName
 from openpyxl.worksheet.formula import ArrayFormula, DataTableFormula
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import problem_matching, workbook_timings, xlsx_reader
+from deepbench_ops.exchange.published import problem_matching
+from deepbench_ops.exchange.workbooks import workbook_timings, xlsx_reader
 from deepbench_ops.problems import load
 from deepbench_ops.problems.rnn import Rnn
 

@@ -31,15 +31,14 @@ from deepbench_ops.asv_adapter import asv_api, machine_entry, result_files
 from deepbench_ops.commands.import_ import import_
 from deepbench_ops.commands.submit import submit
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import (
-    publication_reader,
-    published_machines,
-    published_result_filing,
+from deepbench_ops.exchange.published import published_machines, published_result_filing
+from deepbench_ops.exchange.submissions import (
     submission,
     submission_checks,
     submission_merging,
     submission_records,
 )
+from deepbench_ops.exchange.workbooks import workbook_values
 from deepbench_ops.machine import steadiness
 from deepbench_ops.problems import load
 from deepbench_ops.problems.problem_ids import problem_of
@@ -662,7 +661,7 @@ def test_the_commands_pack_and_take_in(tmp_path: Path, monkeypatch):
     """`import` takes the files of `submit`, and a damaged one is one line."""
     name = "2017-07-14__train__DeepBench_NV_P100.xlsx"
     book = workbooks.write(tmp_path / name, workbooks.gemm((1760, 16, 1760, "N", "N", 0.055)))
-    published_result_filing.file(tmp_path / "results", publication_reader.read(book), len)
+    published_result_filing.file(tmp_path / "results", workbook_values.read(book), len)
     workbooks.with_release_of_2017(tmp_path, monkeypatch)
     monkeypatch.setattr(release_table, "TABLE", tmp_path / "releases.csv")
     sent = tmp_path / "p100.json"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import submission_records
+from deepbench_ops.exchange.submissions import submission_records
 
 RECORD = {"benchmark": "gemm.Training.kernel_forward", "params": ["m1", "float32"]}
 FACTS = {"d1": {"numpy": "2.2.6"}, "d2": {"numpy": "2.4.6"}}

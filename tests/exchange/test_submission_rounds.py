@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import submission_rounds
+from deepbench_ops.exchange.submissions import submission_rounds
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.storage import ensemble_round_files
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from command import deepbench
 
-from deepbench_ops.exchange import submission_provenance, submission_signature
-from deepbench_ops.exchange.submission_signature import Signer
+from deepbench_ops.exchange.submissions import submission_provenance, submission_signature
+from deepbench_ops.exchange.submissions.submission_signature import Signer
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 MACHINE = "apple-iphone-7"

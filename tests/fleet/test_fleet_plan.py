@@ -8,7 +8,7 @@ from dataclasses import asdict
 import fleet_project
 import pytest
 
-from deepbench_ops.distributed.rank_placement import RankPlacement
+from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet import fleet_plan as plans
 

@@ -16,7 +16,7 @@ import fleet_project
 import processes
 import pytest
 
-from deepbench_ops.distributed.rank_placement import RankPlacement
+from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
 from deepbench_ops.fleet import fleet_plan as plans
 from deepbench_ops.fleet import job_folder, scheduled_jobs
 from deepbench_ops.fleet.planned_training import PlannedTraining

@@ -10,9 +10,9 @@ import full_disk
 import pytest
 
 from deepbench_ops.asv_adapter import machine_entry
-from deepbench_ops.distributed.rank_placement import RankPlacement
+from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
 from deepbench_ops.distributed.training import scaling_run
-from deepbench_ops.exchange import submission
+from deepbench_ops.exchange.submissions import submission
 from deepbench_ops.fleet import fleet_plan, job_folder, job_result_merging
 from deepbench_ops.fleet.job_folder import JobFolder, Outcome
 from deepbench_ops.fleet.planned_training import PlannedTraining

@@ -9,7 +9,7 @@ import command
 import fleet_project
 import pytest
 
-from deepbench_ops.distributed.rank_placement import RankPlacement
+from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
 from deepbench_ops.fleet import fleet_plan as plans
 from deepbench_ops.fleet import reframe_site
 from deepbench_ops.fleet.fleet_run import CHECKS

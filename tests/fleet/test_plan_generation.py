@@ -6,7 +6,7 @@ import fleet_project
 import pytest
 
 from deepbench_ops.distributed import collective_options
-from deepbench_ops.distributed.rank_placement import RankPlacement
+from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet import plan_generation
 from deepbench_ops.fleet.plan_generation import PlanRequest

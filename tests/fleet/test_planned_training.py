@@ -5,7 +5,7 @@ import json
 import fleet_project
 import pytest
 
-from deepbench_ops.distributed.rank_placement import RankPlacement
+from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet import fleet_plan as plans
 from deepbench_ops.fleet.planned_training import PlannedTraining

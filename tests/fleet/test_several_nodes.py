@@ -6,7 +6,7 @@ import command
 import fleet_project
 import pytest
 
-from deepbench_ops.distributed.rank_placement import RankPlacement
+from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet import scheduled_jobs
 from deepbench_ops.fleet.reframe_site import Partition, Site

@@ -19,7 +19,7 @@ import processes
 import pytest
 from local_slurm import LocalSlurm
 
-from deepbench_ops.distributed.rank_placement import RankPlacement
+from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
 from deepbench_ops.fleet import fleet_plan as plans
 from deepbench_ops.fleet import job_folder
 from deepbench_ops.fleet.fleet_plan import Job

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from deepbench_ops.exchange.merged_profile import merged
+from deepbench_ops.exchange.submissions.merged_profile import merged
 from deepbench_ops.machine import machine_profile, profile_measurement, state_profile
 from deepbench_ops.machine.machine_profile import Figure, LatencyLevel, Profile
 from deepbench_ops.measure import yardstick

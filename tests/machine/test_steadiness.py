@@ -12,7 +12,7 @@ from datetime import date
 
 from deepbench_ops.analysis import (
     fastest_machines,
-    framework_comparison,
+    frameworks_by_kernel,
     kernel_lines,
     machine_comparison,
 )
@@ -260,7 +260,7 @@ def test_frameworks_are_ranked_by_steady_times():
     other = points_of_tests.point(
         release=Release("numpy", "2.4.6", date(2026, 2, 1)), seconds=2.0, rounds=(2.0, 2.0)
     )
-    (contest,) = framework_comparison.contests([*points(**UNSTEADY), other])
+    (contest,) = frameworks_by_kernel.contests([*points(**UNSTEADY), other])
     assert ["torch-2.6.0", "numpy-2.4.6"] == [point.release.name for point in contest.points]
 
 

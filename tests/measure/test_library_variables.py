@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from deepbench_ops.analysis import (
     change_confirmation,
     fastest_machines,
-    framework_comparison,
+    frameworks_by_kernel,
     machine_comparison,
 )
 from deepbench_ops.analysis.kernel_lines import lines
@@ -181,8 +181,8 @@ def test_frameworks_contest_under_the_same_settings():
     """A framework that is ahead only where the other was slowed down is not the fastest."""
     jax = Release("jax", "0.9.0", date(2026, 7, 8))
     slowed = point(settings=HASWELL, seconds=2.0)
-    assert [] == framework_comparison.contests([slowed, point(release=jax, settings=())])
-    assert 1 == len(framework_comparison.contests([slowed, point(release=jax, settings=HASWELL)]))
+    assert [] == frameworks_by_kernel.contests([slowed, point(release=jax, settings=())])
+    assert 1 == len(frameworks_by_kernel.contests([slowed, point(release=jax, settings=HASWELL)]))
 
 
 def test_the_fastest_is_without_settings():

@@ -4,8 +4,8 @@ import json
 import shutil
 from pathlib import Path
 
-from deepbench_ops.exchange import submission_provenance
-from deepbench_ops.exchange.submission_signature import Signer
+from deepbench_ops.exchange.submissions import submission_provenance
+from deepbench_ops.exchange.submissions.submission_signature import Signer
 from deepbench_ops.pages import cached_line_encoding, catalogue_data, machine_lines
 from deepbench_ops.pages.machine_cache import MachineCache
 from deepbench_ops.releases import table_location

@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange import submission
+from deepbench_ops.exchange.submissions import submission
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import facts_digest
 

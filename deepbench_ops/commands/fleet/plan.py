@@ -10,12 +10,12 @@ from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.fleet.plan_file import HOUR, PLAN, node_hours, path_of, plan_argument
 from deepbench_ops.commands.options import printed_as, results_folder, say
 from deepbench_ops.commands.output_format import counted, show
-from deepbench_ops.distributed.rank_placement import LAUNCHERS
+from deepbench_ops.distributed.launchers.rank_placement import LAUNCHERS
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems import ALL_PRECISIONS, FAMILIES, SELECTIONS
 
 if TYPE_CHECKING:
-    from deepbench_ops.distributed.rank_placement import RankPlacement
+    from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
     from deepbench_ops.fleet.fleet_plan import Job, Plan
     from deepbench_ops.fleet.planned_training import PlannedTraining
 
@@ -230,7 +230,7 @@ def _placement(
 
     Raises DeepbenchError for numbers and names that it cannot have.
     """
-    from deepbench_ops.distributed.rank_placement import RankPlacement
+    from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
 
     named = tuple(filter(None, hosts.replace(" ", "").split(",")))
     if nodes is None:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from deepbench_ops import process_lifetime, process_messages
-from deepbench_ops.distributed.local_rank_command import loopback
+from deepbench_ops.distributed.one_machine.rank_command import loopback
 from deepbench_ops.distributed.training.training_request import MEETING_VARIABLE, TrainingRequest
 from deepbench_ops.errors import DeepbenchError
 

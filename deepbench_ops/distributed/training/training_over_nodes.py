@@ -15,8 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from deepbench_ops import process_messages
-from deepbench_ops.distributed import launcher_commands, launcher_processes, rank_placement
-from deepbench_ops.distributed.rank_placement import RankPlacement
+from deepbench_ops.distributed.launchers import (
+    launcher_commands,
+    launcher_processes,
+    rank_placement,
+)
+from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
 from deepbench_ops.distributed.training import scaling_run, training_launch
 from deepbench_ops.distributed.training.training_launch import LIMIT_SECONDS
 from deepbench_ops.distributed.training.training_request import TrainingRequest, parsed

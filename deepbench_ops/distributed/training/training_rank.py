@@ -10,7 +10,7 @@ import torch
 import torch.distributed as dist
 
 from deepbench_ops.backends import torch_backend
-from deepbench_ops.distributed import launcher_variables, rank_placement
+from deepbench_ops.distributed.launchers import launcher_variables, rank_placement
 from deepbench_ops.distributed.training import rank_memory, training_worker
 from deepbench_ops.distributed.training.training_request import MEETING_VARIABLE, parsed
 from deepbench_ops.errors import DeepbenchError, Unsupported

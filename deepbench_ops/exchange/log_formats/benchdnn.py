@@ -10,7 +10,7 @@ from deepbench_ops.exchange.log_formats.log_lines import (
     problem_of,
     timing_of,
 )
-from deepbench_ops.exchange.workbook_timings import Unread
+from deepbench_ops.exchange.workbooks.workbook_timings import Unread
 
 SIGN = r"Output template: perf,"
 

@@ -11,7 +11,7 @@ from deepbench_ops.exchange.log_formats.log_lines import (
     is_row,
     number,
 )
-from deepbench_ops.exchange.workbook_timings import Unread
+from deepbench_ops.exchange.workbooks.workbook_timings import Unread
 
 SIGN = r"Num Ranks:"
 

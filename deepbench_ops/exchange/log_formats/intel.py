@@ -15,7 +15,7 @@ from deepbench_ops.exchange.log_formats.log_lines import (
     problem_of,
     timing_of,
 )
-from deepbench_ops.exchange.workbook_timings import Unread
+from deepbench_ops.exchange.workbooks.workbook_timings import Unread
 from deepbench_ops.problems import size_checks
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.problem_lists import load

@@ -8,12 +8,12 @@ from decimal import Decimal
 from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange.workbook_timings import Timing, Unread
+from deepbench_ops.exchange.workbooks.workbook_timings import Timing, Unread
 from deepbench_ops.problems import size_checks
 from deepbench_ops.problems.family_list import size_types
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.problem_lists import TYPES
-from deepbench_ops.storage import stored_time_checks
+from deepbench_ops.storage import seconds_limits
 
 FLOAT_BYTES = 4
 
@@ -81,7 +81,7 @@ def timing_of(
     seconds = float(Decimal(text.strip()) * Decimal(unit)) if plain else math.nan
     if seconds == 0:
         return Unread(place, text, "is 0: not timed, or too short for the program's digits")
-    if not stored_time_checks.is_time(seconds):
+    if not seconds_limits.is_time(seconds):
         raise DeepbenchError(
             f"{place}: a time is {text!r}: a finite number above 0, of 1 ns to 1 day, is needed"
         )

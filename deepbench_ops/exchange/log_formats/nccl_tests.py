@@ -12,7 +12,7 @@ from deepbench_ops.exchange.log_formats.log_lines import (
     is_row,
     number,
 )
-from deepbench_ops.exchange.workbook_timings import Unread
+from deepbench_ops.exchange.workbooks.workbook_timings import Unread
 
 SIGN = r"(?:redop|\bop)\s+(?:root\s+)?(?:cpu)?time\s+algbw"
 

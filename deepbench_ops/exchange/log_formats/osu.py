@@ -18,7 +18,7 @@ from deepbench_ops.exchange.log_formats.log_lines import (
     all_reduce_timing,
     number,
 )
-from deepbench_ops.exchange.workbook_timings import Unread
+from deepbench_ops.exchange.workbooks.workbook_timings import Unread
 
 SIGN = r"OSU MPI\S* Allreduce"
 

@@ -16,7 +16,7 @@
     var d = deepbench;
     var SMALLEST = 0.005;  /* as in analysis/verdict.py */
     var APART = 'separate processes';
-    var NORMAL_99 = 2.576;  /* as in analysis/framework_comparison.py */
+    var NORMAL_99 = 2.576;  /* as in analysis/frameworks_by_kernel.py */
     var INCOMPARABLE = ['unknown', 'changed in between'];  /* states, as in measure/machine_states.py */
     var VERDICTS = ['slower', 'faster', 'unchanged', 'unjudged'];
 

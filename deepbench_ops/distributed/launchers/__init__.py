@@ -1,0 +1,1 @@
+"""Ranks that srun, torchrun or mpirun starts, on one machine or on several nodes."""

@@ -1,0 +1,107 @@
+"""Points of a machine for which different numbers were sent, and the user's choice among them."""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.exchange.submissions import point_versions
+from deepbench_ops.exchange.submissions.submission_merging import StoredResult, key_of
+from deepbench_ops.releases.release_table import Release
+from deepbench_ops.storage import atomic_write, conflict_files
+from deepbench_ops.storage.conflict_files import PointVersion
+from deepbench_ops.storage.result_key import ResultKey
+
+SHOWN = "shown"
+"""Chooses the version that the result shows, in place of an id."""
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A point of a result file with several versions that were not rejected.
+
+    release: its name, or the start of the commit that no release of the table has. key: without
+    asv's quotes. every: all versions, also rejected ones. shown: the id of the version in the
+    result file, "" where it has no time of the point.
+    """
+
+    path: Path
+    release: str
+    key: ResultKey
+    every: tuple[PointVersion, ...]
+    shown: str
+
+    @property
+    def versions(self) -> tuple[PointVersion, ...]:
+        """The versions to choose from."""
+        return tuple(one for one in self.every if not one.rejected)
+
+    @property
+    def name(self) -> str:
+        """Release, benchmark and parameters, for messages."""
+        return f"{self.release} {self.key[0]}({', '.join(self.key[1])})"
+
+
+def of_machine(machine: Path, releases: Collection[Release]) -> list[Conflict]:
+    """Return the open conflicts in a machine's folder of results, by file and point.
+
+    Raises DeepbenchError for a damaged file.
+    """
+    names = {release.hash: release.name for release in releases}
+    found = []
+    for file in conflict_files.paths(machine):
+        path = conflict_files.result_of(file)
+        if not path.exists():
+            continue
+        stored = StoredResult.read(path)
+        commit = str(stored.filed.commit_hash)
+        for key, versions in sorted(conflict_files.load(file).versions.items()):
+            present = stored.version(key_of(versions[0].point))
+            every = point_versions.merged([*versions, *([present] if present else [])])
+            shown = present.id if present else ""
+            one = Conflict(path, names.get(commit, commit[:8]), key, tuple(every), shown)
+            found += [one] if len(one.versions) > 1 else []
+    return found
+
+
+def resolve(conflicts: Sequence[Conflict], ids: Collection[str]) -> int:
+    """Show the chosen version of each conflict that has one, reject the others, and return how many
+    conflicts were resolved. The versions stay in the file of conflicts.
+
+    conflicts: as they are in the files. ids: of versions, or `SHOWN`. For the process that holds
+    the lock of the results. Raises DeepbenchError for an id that no conflict has, and for two
+    versions of one point; nothing is changed then.
+    """
+    known = {one.id for conflict in conflicts for one in conflict.versions}
+    if strange := sorted({*ids} - known - {SHOWN}):
+        raise DeepbenchError(
+            f"no open conflict has a version {strange[0]}: deepbench conflicts lists them"
+        )
+    by_file: dict[Path, list[tuple[Conflict, PointVersion]]] = defaultdict(list)
+    for conflict in conflicts:
+        if chosen := _chosen(conflict, ids):
+            by_file[conflict.path].append((conflict, chosen))
+    with atomic_write.together() as ready:
+        for path, pairs in by_file.items():
+            stored, file = StoredResult.read(path), conflict_files.file_of(path)
+            filed = conflict_files.load(file)
+            facts = {**filed.facts, **stored.facts}
+            stored.write({key_of(one.point): one for _, one in pairs}, facts, ready)
+            decided = {
+                each.key: [replace(other, rejected=other.id != one.id) for other in each.every]
+                for each, one in pairs
+            }
+            conflict_files.write(file, facts, {**filed.versions, **decided}, ready)
+    return sum(map(len, by_file.values()))
+
+
+def _chosen(conflict: Conflict, ids: Collection[str]) -> PointVersion | None:
+    """Return the chosen version of a conflict; None where none was."""
+    found = [one for one in conflict.versions if one.id in ids]
+    if len(found) > 1:
+        both = " and ".join(one.id for one in found)
+        raise DeepbenchError(f"{conflict.name}: {both} are versions of it: choose one")
+    if not found and SHOWN in ids:
+        found = [one for one in conflict.versions if one.id == conflict.shown]
+    return found[0] if found else None

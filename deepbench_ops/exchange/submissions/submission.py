@@ -1,0 +1,336 @@
+"""Results of a machine in one file, for another project folder to import.
+
+The file is JSON after submission.schema.json. Merging is the same in any order and however often:
+of different times for one kernel all are kept, and the one with most samples is shown, of as many
+the longest, with its raw seconds (`submission_merging`); of libraries all that were named; of two
+profiles the later one, with the yardsticks of both, which must agree. Rounds of histories are
+merged as their files are.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from deepbench_ops.analysis import wrong_published_times
+from deepbench_ops.asv_adapter import private_result_fields, result_files
+from deepbench_ops.asv_adapter.published_results import ENVIRONMENT
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.exchange.published.published_result_filing import ListDays, entry_of
+from deepbench_ops.exchange.submissions import (
+    submission_checks,
+    submission_records,
+    submission_rounds,
+)
+from deepbench_ops.exchange.submissions.merged_profile import merged
+from deepbench_ops.exchange.submissions.submission_merging import empty_result, merge, points_of
+from deepbench_ops.exchange.workbooks.xlsx_reader import LARGEST_BYTES
+from deepbench_ops.machine import machine_profile, steadiness
+from deepbench_ops.machine.machine_profile import Profile
+from deepbench_ops.problems.suggestions import unknown
+from deepbench_ops.releases.release_table import Release, publication_of
+from deepbench_ops.run_conditions import CONDITIONS, DEVICE
+from deepbench_ops.storage import atomic_write, bounded_read, measurement_files
+from deepbench_ops.storage.result_key import unquoted
+
+FORMAT, VERSION = "deepbench-submission", 3
+
+
+@dataclass(frozen=True)
+class CheckedSubmission:
+    """A submission that passed all checks.
+
+    releases: one for each of its results. profile: the machine's after the import.
+    """
+
+    content: Any
+    releases: tuple[Release, ...]
+    profile: Profile
+
+
+def pack(
+    results: Path,
+    machine: str,
+    releases: Mapping[str, Release],
+    unsteady: Counter[str] | None = None,
+    also_unsteady: bool = False,
+) -> dict[str, Any]:
+    """Return all results of a machine but wrong published and unsteady times, `releases` being the
+    release table by hash. `unsteady` counts the latter by the kind of their reason, and does not if
+    `also_unsteady`: then they are packed, too.
+
+    Raises DeepbenchError for a machine without results, a profile, or a release of the table, and
+    for a damaged file.
+    """
+    known = machine_profile.read(results, machine)
+    described = entry_of(results / machine / "machine.json") if known is not None else None
+    if known is None or described is None:
+        names = sorted(path.parent.name for path in results.glob("*/machine.profile"))
+        raise unknown("machine with a profile", machine, names)
+    judge = steadiness.SteadinessJudge.of(results / machine)
+    unsteady = Counter() if unsteady is None else unsteady
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "machine": described,
+        "profile": {"version": machine_profile.VERSION, **asdict(known)},
+        "results": [
+            packed
+            for path in result_files.paths(results / machine)
+            if (packed := _packed(path, releases, judge, unsteady, also_unsteady))["points"]
+        ],
+        "ensembles": submission_rounds.pack(results / machine),
+    }
+    return {**content, "digest": _digest(content)}
+
+
+def text(packed: Mapping[str, Any]) -> str:
+    """Return a submission as text. Raises DeepbenchError where `read` would refuse it."""
+    found = json.dumps(packed, separators=(",", ":"), allow_nan=False) + "\n"
+    if len(found) > LARGEST_BYTES:
+        raise DeepbenchError(
+            f"{len(found) / 1e6:.0f} MB: the largest is {LARGEST_BYTES / 1e6:.0f} MB"
+        )
+    return found
+
+
+def check(submission: Any) -> None:
+    """Raise DeepbenchError, with the reason, for a submission that is malformed or impossible."""
+    errors = sorted(_schema().iter_errors(submission), key=str)
+    if errors:
+        where = "/".join(map(str, errors[0].absolute_path)) or "the file"
+        raise DeepbenchError(f"{where}: {errors[0].message[:200]}")
+    content = {name: value for name, value in submission.items() if name != "digest"}
+    if submission["digest"] != _digest(content):
+        raise DeepbenchError("its digest does not fit: it was changed after it was packed")
+    try:
+        known = machine_profile.parse(submission["profile"])
+    except (ValueError, TypeError, KeyError, AttributeError) as wrong:
+        raise DeepbenchError(f"profile: {type(wrong).__name__}: {wrong}") from None
+    if known.machine != submission["machine"]["machine"]:
+        raise DeepbenchError(f"profile: it is of {known.machine!r}, another machine")
+    places: set[tuple[str, Any]] = set()
+    for result in submission["results"]:
+        release = _release(result)
+        named = (release.hash, result["environment"])
+        measured = (release.hash, _conditions(result["variables"]))
+        if {named, measured} & places:
+            raise DeepbenchError(f"{release.name} is in it twice")
+        places |= {named, measured}
+        if result["environment"].startswith(ENVIRONMENT) == release.measurable:
+            raise DeepbenchError(f"{release.name}: {result['environment']} is no environment of it")
+        check_result(result, known)
+        submission_records.check(result)
+    submission_rounds.check(submission.get("ensembles", {}), known)
+
+
+def check_result(result: Any, known: Profile) -> None:
+    """Raise DeepbenchError for impossible conditions or times of a result.
+
+    known: the profile of its machine, with the peaks.
+    """
+    submission_checks.check_conditions(result["variables"])
+    submission_checks.check(result, known)
+
+
+def checked_all(
+    results: Path, submissions: Mapping[Path, Any], releases: Mapping[str, Release]
+) -> dict[Path, CheckedSubmission]:
+    """Return submissions that can be stored one after the other; nothing is written.
+
+    Raises DeepbenchError, naming the file, wherever `check` does, for a machine that is
+    described otherwise here or has other yardsticks or variables, and for a release that the table
+    lacks or has on another day.
+    """
+    found: dict[Path, CheckedSubmission] = {}
+    for path, submission in submissions.items():
+        try:
+            check(submission)
+            before = [
+                one for one in found.values() if _machine(one.content) == _machine(submission)
+            ]
+            found[path] = checked(results, submission, releases, before)
+        except DeepbenchError as wrong:
+            raise DeepbenchError(f"{path}: {wrong}") from None
+    return found
+
+
+def checked(
+    results: Path,
+    submission: Any,
+    releases: Mapping[str, Release],
+    before: Sequence[CheckedSubmission],
+) -> CheckedSubmission:
+    """Return a submission that can be stored after others of its machine; see `checked_all`.
+
+    Raises DeepbenchError, naming the reason, for one that cannot be stored.
+    """
+    machine = _machine(submission)
+    entry = before[-1].content["machine"] if before else None
+    entry = entry or entry_of(results / machine / "machine.json")
+    if entry not in (None, submission["machine"]):
+        raise DeepbenchError(f"another machine is called {machine} here: rename one of them")
+    found = tuple(_release(result) for result in submission["results"])
+    for release, result in zip(found, submission["results"], strict=True):
+        if release.measurable and release.hash not in releases:
+            raise DeepbenchError(f"{release.name} is not in the release table: add its row first")
+        if release.measurable and release.date != releases[release.hash].date:
+            raise DeepbenchError(
+                f"{release.name} is of {releases[release.hash].date}, not of {release.date}"
+            )
+        _same_place(release, result, _stored_variables(results / machine, release, before))
+    profile_here = before[-1].profile if before else machine_profile.read(results, machine)
+    sent = machine_profile.parse(json.loads(json.dumps(submission["profile"], sort_keys=True)))
+    return CheckedSubmission(submission, found, merged(profile_here, sent))
+
+
+def _stored_variables(
+    machine: Path, release: Release, before: Sequence[CheckedSubmission]
+) -> dict[str, Any]:
+    """Return the variables that a release was measured under, by environment."""
+    known = map(result_files.read, sorted(machine.glob(f"{release.hash[:8]}-*.json")))
+    return {str(each.env_name): each.env_vars for each in known} | {
+        result["environment"]: result["variables"]
+        for one in before
+        for other, result in zip(one.releases, one.content["results"], strict=True)
+        if other.hash == release.hash
+    }
+
+
+def _same_place(release: Release, result: dict[str, Any], stored: Mapping[str, Any]) -> None:
+    """Raise DeepbenchError where a result cannot be joined with stored ones of its release.
+
+    They have other variables in the same environment, or the same conditions in another one.
+    """
+    for environment, variables in stored.items():
+        if environment == result["environment"] and variables != result["variables"]:
+            raise DeepbenchError(
+                f"{release.name} was measured under other variables here: {variables}"
+            )
+        alike = _conditions(variables) == _conditions(result["variables"])
+        if environment != result["environment"] and alike:
+            raise DeepbenchError(
+                f"{release.name} was measured under the same conditions here, in another"
+                f" environment: {environment}"
+            )
+
+
+def _conditions(variables: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(condition.of(variables) for condition in CONDITIONS)
+
+
+def store(results: Path, one: CheckedSubmission, list_days: ListDays) -> int:
+    """Store a checked submission; return the number of results that changed, or their raw seconds.
+
+    All files are prepared first, and replaced together once the days of publication are listed, as
+    in `published_result_filing.file`.
+    """
+    machine = one.content["machine"]
+    entry = results / machine["machine"] / "machine.json"
+    with atomic_write.together() as ready:
+        changed = sum(
+            merge(results, result, empty_result(machine, release, result), ready)
+            for release, result in zip(one.releases, one.content["results"], strict=True)
+        )
+        own = results / machine["machine"]
+        changed += submission_rounds.accept(own, one.content.get("ensembles", {}), ready)
+        if not entry.exists():
+            result_files.write_machine(ready(entry), machine)
+        if machine_profile.read(results, machine["machine"]) != one.profile:
+            machine_profile.write(results, one.profile, ready)
+        list_days([release for release in one.releases if not release.measurable])
+    return changed
+
+
+def _machine(submission: Any) -> str:
+    name: str = submission["machine"]["machine"]
+    return name
+
+
+def read(path: Path) -> Any | None:
+    """Return the content of a submission's file, None for a file that is none.
+
+    Raises DeepbenchError where it is one and no JSON, or larger than any.
+    """
+    try:
+        bounded_read.demand_file(path)
+        with path.open("rb") as stream:
+            if stream.read(1) != b"{":
+                return None
+        return json.loads(bounded_read.read_text(path, LARGEST_BYTES))
+    except OSError as error:
+        raise DeepbenchError(f"{path}: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise DeepbenchError(f"{path} is no JSON ({error}): it is damaged") from None
+
+
+def _release(result: dict[str, Any]) -> Release:
+    try:
+        day = date.fromisoformat(result["date"])
+    except ValueError:
+        raise DeepbenchError(f"{result['date']} is no day: write it as YYYY-MM-DD") from None
+    release = Release(result["framework"], result["release"], day)
+    if not release.measurable and release.version != publication_of(day).version:
+        raise DeepbenchError(f"{release.name} was published on another day than {day}")
+    return release
+
+
+def _packed(
+    path: Path,
+    releases: Mapping[str, Release],
+    judge: steadiness.SteadinessJudge,
+    unsteady: Counter[str],
+    also_unsteady: bool,
+) -> dict[str, Any]:
+    filed = result_files.undamaged(path)
+    if filed.commit_hash not in releases:
+        raise DeepbenchError(f"{path}: its release is not in the release table")
+    release = releases[filed.commit_hash]
+    record_file = measurement_files.file_of(path)
+    facts, records = submission_records.load(record_file)
+    wrong_times = wrong_published_times.of_machine(path.parent).get(path.name, ())
+    points, device = {}, DEVICE.of(filed.env_vars)
+    for key, point in points_of(filed).items():
+        reason = judge.of_point(path, unquoted(*key), point["seconds"], device)
+        if reason and not also_unsteady:
+            unsteady[steadiness.kind(reason)] += key not in wrong_times
+        elif key not in wrong_times:
+            points[key] = point
+    known = submission_records.by_point(records)
+    own = [each for key in points for each in known.get(unquoted(*key), ())]
+    measured = {
+        "conditions": submission_records.conditions(record_file, facts, own),
+        "measurements": own,
+    }
+    return {
+        "framework": release.framework,
+        "release": release.version,
+        "date": release.date.isoformat(),
+        "environment": str(filed.env_name),
+        "variables": dict(filed.env_vars),
+        "libraries": dict(private_result_fields.libraries(filed)),
+        "points": list(points.values()),
+        **(measured if own else {}),
+    }
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    try:
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        raise DeepbenchError("a number in it is not finite") from None
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+@cache
+def _schema() -> Any:
+    from jsonschema import Draft202012Validator
+
+    text = files(__package__).joinpath("submission.schema.json").read_text("utf-8")
+    return Draft202012Validator(json.loads(text))

@@ -1,0 +1,64 @@
+"""Provenance of a machine's results: the imported submissions, and who signed them.
+
+``results/<machine>/submissions.jsonl`` holds one JSON object a line: `digest` of the submission,
+`signer` (null where it was not signed, or by none of the allowed signers), `key` (the fingerprint,
+"" without a signature) and `releases`. Results that were measured here have none.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from deepbench_ops.exchange.submissions.submission_signature import Signer
+from deepbench_ops.storage import atomic_write, json_lines
+
+FILE = "submissions.jsonl"
+
+
+class SubmissionOrigin(NamedTuple):
+    """A submission: its digest, its signer's name and key, and the names of its releases."""
+
+    digest: str
+    signer: str | None
+    key: str
+    releases: tuple[str, ...]
+
+
+def read(machine: Path) -> list[SubmissionOrigin]:
+    """Return the submissions that went into a machine's folder, by digest."""
+    found = []
+    for line in json_lines.read(machine / FILE):
+        digest, signer, key = line.get("digest"), line.get("signer"), line.get("key")
+        releases = line.get("releases")
+        if isinstance(digest, str) and isinstance(key, str) and isinstance(releases, list):
+            name = signer if isinstance(signer, str) else None
+            found.append(SubmissionOrigin(digest, name, key, tuple(map(str, releases))))
+    return found
+
+
+def note(machine: Path, digest: str, signer: Signer | None, releases: Sequence[str]) -> None:
+    """Note a submission. One that was noted before changes only if it is signed now and was not.
+
+    For the process that holds the lock of the results. Raises OSError.
+    """
+    known = {each.digest: each for each in read(machine)}
+    name, key = signer or (None, "")
+    coming = SubmissionOrigin(digest, name, key, tuple(sorted(set(releases))))
+    if _weight(coming) <= _weight(known.get(digest)):
+        return
+    known[digest] = coming
+    lines = [dict(sorted(each._asdict().items())) for _, each in sorted(known.items())]
+    atomic_write.write_text(machine / FILE, json_lines.as_text(lines))
+
+
+def in_words(found: Sequence[SubmissionOrigin]) -> str:
+    """Return who signed, such as "signed by a@b.org"; "" without any submission."""
+    if not found:
+        return ""
+    texts = [str(Signer(each.signer, each.key)) if each.key else "not signed" for each in found]
+    return ", ".join(dict.fromkeys(texts))
+
+
+def _weight(one: SubmissionOrigin | None) -> int:
+    """Return 0 for no submission, and more for one that is signed, and by a known key."""
+    return 0 if one is None else 1 + bool(one.key) + (one.signer is not None)

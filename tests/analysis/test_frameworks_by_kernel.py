@@ -1,0 +1,125 @@
+"""Frameworks of a machine side by side: who is fastest, beyond the noise or not at all."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from example_points import GEMMS, point
+
+pytest.importorskip("asv", reason="results are read by asv's own classes")
+from deepbench_ops.analysis import frameworks_by_kernel
+from deepbench_ops.analysis.kernel_lines import Line
+from deepbench_ops.asv_adapter import machine_entry
+from deepbench_ops.backends import NAMES
+from deepbench_ops.cli import cli
+from deepbench_ops.pages import framework_comparison_data, framework_page
+from deepbench_ops.releases import release_table
+
+RESULTS = Path(__file__).resolve().parents[2] / "results"
+NEWEST = {release.framework: release for release in release_table.load()}
+
+
+def measured(framework, problem, seconds, noise, random, processes=2):
+    """A point of a framework's newest release, its processes `noise` apart."""
+    rounds = tuple(seconds * np.exp(random.normal(0, noise, processes)))
+    middle = math.exp(float(np.mean(np.log(rounds))))
+    return point(release=NEWEST[framework], problem_id=problem, seconds=middle, rounds=rounds)
+
+
+def contested(ratio, noise, seed=1):
+    """Forty kernels of two frameworks, torch taking `ratio` times as long as numpy."""
+    random = np.random.default_rng(seed)
+    return frameworks_by_kernel.contests(
+        measured(name, problem, seconds, noise, random)
+        for problem in GEMMS[:40]
+        for name, seconds in (("numpy", 1e-3), ("torch", ratio * 1e-3))
+    )
+
+
+def test_a_clear_difference_has_a_fastest():
+    """Ten per cent at one per cent of noise shows on every kernel."""
+    assert {"numpy"} == {contest.fastest for contest in contested(1.1, 0.01)}
+    assert {"torch"} == {contest.fastest for contest in contested(0.9, 0.01)}
+
+
+def test_no_difference_has_no_fastest():
+    """Of 400 kernels on which both are the same, at most a few in a thousand seem to have one."""
+    found = [bool(c.fastest) for seed in range(10) for c in contested(1.0, 0.03, seed)]
+    assert sum(found) <= 4
+
+
+def test_less_than_a_percent_makes_no_fastest():
+    """Without any noise, half a per cent is still no reason to choose."""
+    assert {""} == {contest.fastest for contest in contested(1.005, 1e-6)}
+
+
+def test_the_newest_release_counts_and_first_calls_do_not():
+    """A faster old release does not speak for its framework; compiling is not compared."""
+    random = np.random.default_rng(0)
+    old = next(release for release in release_table.load() if release.framework == "numpy")
+    points = [
+        measured("numpy", GEMMS[0], 1e-4, 0.01, random)._replace(release=old),
+        measured("numpy", GEMMS[0], 2e-3, 0.01, random),
+        measured("torch", GEMMS[0], 1e-3, 0.01, random),
+    ]
+    (found,) = frameworks_by_kernel.contests(points)
+    assert [NEWEST["torch"].name, NEWEST["numpy"].name] == [p.release.name for p in found.points]
+    first_calls = [each._replace(operation="first_call") for each in points]
+    assert [] == frameworks_by_kernel.contests(first_calls)
+
+
+def test_points_of_a_single_process_prove_nothing():
+    """Where the noise is not known, none is fastest."""
+    random = np.random.default_rng(0)
+    lonely = [
+        measured(name, GEMMS[0], seconds, 0.0, random, processes=1)
+        for name, seconds in (("numpy", 1e-3), ("torch", 2e-3))
+    ]
+    assert [""] == [contest.fastest for contest in frameworks_by_kernel.contests(lonely)]
+
+
+def test_the_command_prints_recorded_results():
+    """Times with intervals, a star at the fastest, and how many kernels have one."""
+    run = ["frameworks", "--machine", "epyc-9004-2core", "--results", str(RESULTS)]
+    shown = CliRunner().invoke(cli, [*run, "--family", "gemm"], catch_exceptions=False).output
+    assert "numpy, ms" in shown and "torch, ms" in shown
+    assert " *" in shown and "kernels have a fastest beyond the noise" in shown
+    printed = CliRunner().invoke(cli, [*run, "--format", "json"], catch_exceptions=False).output
+    found = json.loads(printed)
+    assert {*NAMES, None} >= {contest["fastest"] for contest in found}
+    assert all(len(contest["seconds"]) >= 2 and contest["ahead"] >= 1 for contest in found)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [("frameworks", "--family", "rnn"), ("overhead",), ("table", "stcp920")],
+    ids=lambda asked: asked[0],
+)
+def test_this_machine_is_the_usual_one(monkeypatch, asked):
+    """Without a name the answer is that for this machine."""
+    monkeypatch.setattr(machine_entry, "default_name", lambda: "epyc-9004-2core")
+    run = [*asked, "--results", str(RESULTS)]
+    mine = CliRunner().invoke(cli, run)
+    named = CliRunner().invoke(cli, [*run, "--machine", "epyc-9004-2core"])
+    assert (named.output, str(named.exception)) == (mine.output, str(mine.exception))
+    assert "raspberry" not in mine.output
+
+
+def test_the_page_names_machines_releases_and_the_fastest():
+    """A machine's name is text, and its data name the fastest framework of each kernel."""
+    random = np.random.default_rng(0)
+    points = [
+        measured(name, GEMMS[0], seconds, 0.01, random)._replace(machine="<b>")
+        for name, seconds in (("numpy", 1e-3), ("torch", 2e-3))
+    ]
+    found = framework_page.contests_by_machine([Line((each,)) for each in points])
+    page = framework_page.page("deepbench", found)
+    assert "<h3>&lt;b&gt;</h3>" in page and "<h3><b></h3>" not in page
+    (row,) = framework_comparison_data.content(found["<b>"])
+    assert "numpy" == row["fastest"]
+    assert ["numpy", "torch"] == [time[0] for time in row["times"]]
+    assert NEWEST["torch"].version == row["times"][1][2]
+    assert "No machine" in framework_page.page("deepbench", {})
