@@ -287,10 +287,11 @@ def _text(
 
     judged = [line for line in lines if line.judgeable]
     text = [f"{len(judged)} of {len(lines)} lines of releases are long enough for a verdict."]
+    none = "nothing changed" if confirmed is None else "no change is confirmed"
     for name in dict.fromkeys(line.points[0].machine for line in judged):
         mine = [cause for cause in found if cause.machine == name]
         rows = [_row(cause, confirmed) for cause in mine]
-        text += ["", f"{name}:" if rows else f"{name}: nothing changed"]
+        text += ["", f"{name}:" if rows else f"{name}: {none}"]
         if rows:
             columns = [*COLUMNS, *([MEASURED_AGAIN] if confirmed is not None else [])]
             text += ["", terminal_tables.table(columns, rows, markdown), ""]
