@@ -236,7 +236,7 @@ def _add_round(folder: Path, number: int) -> list[str]:
     program = (
         "import sys; from pathlib import Path\n"
         "from deepbench_ops.measure.ensemble_round import Round\n"
-        "from deepbench_ops.measure.ensemble_round_journal import RoundStore\n"
+        "from deepbench_ops.measure.unfinished_rounds import RoundStore\n"
         "from deepbench_ops.measure.kernel_identity import KernelIdentity\n"
         "task = KernelIdentity('gemm', 'm35_n8457_k1760_NN', 'float32')\n"
         "store = RoundStore(Path('.asv/confirm/a..b.jsonl'), ('a', 'b'))\n"
@@ -254,7 +254,7 @@ def _file_round(folder: Path, number: int) -> list[str]:
     program = (
         "import sys; from pathlib import Path\n"
         "from deepbench_ops.measure.ensemble_round import Round\n"
-        "from deepbench_ops.measure.ensemble_round_journal import RoundStore\n"
+        "from deepbench_ops.measure.unfinished_rounds import RoundStore\n"
         "from deepbench_ops.measure.kernel_identity import KernelIdentity\n"
         "task = KernelIdentity('gemm', 'm35_n8457_k1760_NN', 'float32')\n"
         "filed = Path('results/card/ensembles/numpy.jsonl.gz')\n"

@@ -22,7 +22,7 @@ from deepbench_ops.asv_adapter import asv_api
 from deepbench_ops.asv_adapter.filing_target import FilingTarget
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.measure import ensemble_round_json, ensemble_sweeps
-from deepbench_ops.measure.ensemble_round_journal import RoundStore
+from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.measure.nominal_readings import NominalReadings
 from deepbench_ops.releases import table_location

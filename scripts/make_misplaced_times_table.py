@@ -2,14 +2,14 @@
 
     python scripts/make_misplaced_times_table.py WORKBOOK.xlsx ...
 
-Given all of DeepBench's workbooks it writes deepbench_ops/analysis/misplaced_published_times.csv.
+Given all of DeepBench's workbooks it writes deepbench_ops/analysis/published_times_in_wrong_rows.csv.
 """
 
 import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
-from deepbench_ops.analysis.misplaced_published_times import COLUMNS, TABLE
+from deepbench_ops.analysis.published_times_in_wrong_rows import COLUMNS, TABLE
 from deepbench_ops.exchange.workbooks import workbook_values
 from deepbench_ops.storage import atomic_write
 from deepbench_ops.storage.csv_text import csv_text

@@ -13,9 +13,9 @@ Properties of series of benchmarks that it allows for:
 - **The newest points** are too few for ranks. They are compared with the history alone: beyond
   its noise, and beyond any excursion that it came back from.
 
-`change_point_search` finds candidates, `drift_rejection` compares with drift, `segment_levels` estimates
-noise. The constants were chosen by simulations: docs/explanation/detection.md has the rates of
-changes found and of false alarms.
+`change_point_search` finds candidates, `drift_rejection` compares with drift, `segment_levels`
+estimates noise. The constants were chosen by simulations: docs/explanation/detection.md has the
+rates of changes found and of false alarms.
 """
 
 import math

@@ -16,7 +16,7 @@ from deepbench_ops.analysis.verdict import Verdict, compare_levels, corrected
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import ensemble_sweeps, preferred_state
 from deepbench_ops.measure.ensemble_round import Round
-from deepbench_ops.measure.ensemble_round_journal import RoundStore
+from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.measure.measuring_order import MeasuringOrder
 from deepbench_ops.measure.preferred_state import SelectedRounds

@@ -14,7 +14,7 @@ from datetime import date, timedelta
 from functools import cache
 from pathlib import Path
 
-from deepbench_ops.analysis import misplaced_published_times
+from deepbench_ops.analysis import published_times_in_wrong_rows
 from deepbench_ops.asv_adapter import published_results, result_files
 from deepbench_ops.asv_adapter.published_results import (
     ALTERNATIVES,
@@ -128,7 +128,7 @@ def _of_files(folder: Path, files: tuple[tuple[Path, FileState], ...]) -> dict[s
 
 def _out_of_step(one: Dated) -> set[ResultKey]:
     workbooks = one.stack.get(WORKBOOK, "").split(ALTERNATIVES)
-    return misplaced_published_times.of(workbooks) & one.values.keys()
+    return published_times_in_wrong_rows.of(workbooks) & one.values.keys()
 
 
 def _without(one: Dated, keys: set[ResultKey]) -> Dated:

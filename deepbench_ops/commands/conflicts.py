@@ -12,7 +12,7 @@ from deepbench_ops.commands.output_format import counted, show
 from deepbench_ops.errors import DeepbenchError, NoAnswer
 
 if TYPE_CHECKING:
-    from deepbench_ops.exchange.submissions.conflict_choice import Conflict
+    from deepbench_ops.exchange.submissions.conflict_resolution import Conflict
 
 COLUMNS = (
     terminal_tables.Column("machine", wrap=10),
@@ -75,7 +75,7 @@ def resolve(versions: tuple[str, ...], shown: bool, machine: str | None, results
     VERSION is as "deepbench conflicts" lists it. A rejected version stays in the file of conflicts,
     so that it changes nothing when it is sent again.
     """
-    from deepbench_ops.exchange.submissions import conflict_choice
+    from deepbench_ops.exchange.submissions import conflict_resolution
     from deepbench_ops.storage import locks
 
     if not versions and not shown:
@@ -84,14 +84,14 @@ def resolve(versions: tuple[str, ...], shown: bool, machine: str | None, results
         found = _found(results, machine)
         if not found:
             raise NoAnswer(f"{results}: no conflicts")
-        ids = {*versions, *([conflict_choice.SHOWN] if shown else [])}
-        done = conflict_choice.resolve(found, ids)
+        ids = {*versions, *([conflict_resolution.SHOWN] if shown else [])}
+        done = conflict_resolution.resolve(found, ids)
     click.echo(f"{counted(done, 'conflict')} resolved, {len(found) - done} left")
 
 
 def _found(results: Path, machine: str | None) -> "list[Conflict]":
     from deepbench_ops.analysis import points
-    from deepbench_ops.exchange.submissions import conflict_choice
+    from deepbench_ops.exchange.submissions import conflict_resolution
     from deepbench_ops.problems.suggestions import unknown
     from deepbench_ops.releases import table_location
 
@@ -102,7 +102,7 @@ def _found(results: Path, machine: str | None) -> "list[Conflict]":
     return [
         each
         for name in ([machine] if machine is not None else names)
-        for each in conflict_choice.of_machine(results / name, releases)
+        for each in conflict_resolution.of_machine(results / name, releases)
     ]
 
 

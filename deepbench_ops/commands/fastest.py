@@ -15,7 +15,7 @@ from deepbench_ops.problems.precision import ALL_PRECISIONS, MIXED
 from deepbench_ops.problems.problem_ids import problem_of
 
 if TYPE_CHECKING:
-    from deepbench_ops.analysis.fastest_machines import SpeedRecord
+    from deepbench_ops.analysis.fastest_machine_by_kernel import SpeedRecord
     from deepbench_ops.analysis.point_filter import Only
     from deepbench_ops.analysis.points import Point
 
@@ -75,7 +75,7 @@ def fastest(
     FLOP/s; of an all-reduce its time and the bytes of all ranks' vectors over it. The last of these
     tables took the faster of several precisions: repeat --precision for that.
     """
-    from deepbench_ops.analysis import fastest_machines as records
+    from deepbench_ops.analysis import fastest_machine_by_kernel as records
     from deepbench_ops.analysis import machine_points, points
     from deepbench_ops.analysis.point_filter import EVERYTHING
     from deepbench_ops.analysis.settings_and_state_agreement import notes

@@ -29,7 +29,7 @@ from deepbench_ops.problems.precision import precision as precision_named
 from deepbench_ops.run_conditions import DEVICE
 
 if TYPE_CHECKING:
-    from deepbench_ops.measure.ensemble_round_journal import RoundStore
+    from deepbench_ops.measure.unfinished_rounds import RoundStore
     from deepbench_ops.measure.kernel_identity import KernelIdentity
     from deepbench_ops.releases.release_table import Release
 

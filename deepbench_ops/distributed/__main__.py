@@ -13,9 +13,9 @@ def main() -> None:
     """Fix the number of threads before a library that starts threads is loaded; run this rank."""
     os.environ.setdefault("DEEPBENCH_THREADS", "1")
     threads.fix()
-    from deepbench_ops.distributed.launchers import program_under_launcher
+    from deepbench_ops.distributed.launchers import collective_program
 
-    program_under_launcher.main()
+    collective_program.main()
 
 
 if __name__ == "__main__":

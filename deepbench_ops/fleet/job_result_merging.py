@@ -34,7 +34,7 @@ def collect(results: Path, folders: Iterable[JobFolder], say: Callable[[str], No
             continue
         atomic_write.write_text(folder.path / COLLECTED, json.dumps({"times": times}) + "\n")
         merged += 1
-        say(f"{folder.name}: {times} times in {results}")
+        say(f"{folder.name}: measured times stored in {results}: {times}")
     return merged
 
 

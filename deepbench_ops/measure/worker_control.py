@@ -9,6 +9,7 @@ import os
 import select
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -37,17 +38,19 @@ class Launch:
 
 
 class WorkerEnded(DeepbenchError):
-    """A worker that ended before it answered."""
+    """A worker that ended before it answered. The message has the last line that it printed."""
 
 
 class LiveWorker:
     """A worker, pinned to cores, that runs only while an answer is awaited."""
 
     def __init__(self, launch: Launch, cores: set[int]) -> None:
+        self._errors = tempfile.TemporaryFile()  # libraries warn in every process that they start
         self._process = subprocess.Popen(
             process_lifetime.bound([launch.python, *launch.program]),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=self._errors,
             env={**os.environ, **launch.environ},
             process_group=0,
         )
@@ -103,13 +106,21 @@ class LiveWorker:
         """End the process, whatever state it is in."""
         self._process.kill()
         self._process.communicate()
+        self._errors.close()
 
     def _line(self) -> dict[str, float]:
         assert self._process.stdout is not None
         answer = process_messages.read(self._process.stdout)
         if answer is None:
-            raise WorkerEnded(f"a worker ended early: {' '.join(self._process.args)}")  # type: ignore[arg-type]
+            command = " ".join(self._process.args)  # type: ignore[arg-type]
+            raise WorkerEnded(f"a worker ended early: {command}{self._last_error()}")
         return answer
+
+    def _last_error(self) -> str:
+        """Return the last line on the standard error of a process that has ended, after a colon."""
+        self._errors.seek(0)
+        lines = self._errors.read().decode(errors="replace").split("\n")
+        return next((f": {line.strip()}" for line in reversed(lines) if line.strip()), "")
 
 
 def _checked(answer: dict[str, float]) -> dict[str, float]:

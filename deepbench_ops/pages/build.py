@@ -9,7 +9,7 @@ from typing import NamedTuple
 from deepbench_ops.analysis import lines_with_rounds, shared_rounds
 from deepbench_ops.analysis.change_causes import causes
 from deepbench_ops.analysis.frameworks_by_family import matrix
-from deepbench_ops.analysis.machine_ranking import rankings
+from deepbench_ops.analysis.machine_ranking_by_family import rankings
 from deepbench_ops.analysis.shared_rounds import Shared
 from deepbench_ops.asv_adapter import damaged_results
 from deepbench_ops.errors import DeepbenchError

@@ -10,7 +10,7 @@ from deepbench_ops.analysis.change_causes import Cause, latest
 from deepbench_ops.analysis.change_courses import Courses
 from deepbench_ops.analysis.frameworks_by_family import Row
 from deepbench_ops.analysis.kernel_lines import Line
-from deepbench_ops.analysis.machine_ranking import Ranking, rankings
+from deepbench_ops.analysis.machine_ranking_by_family import Ranking, rankings
 from deepbench_ops.analysis.machine_summary import family_summaries
 from deepbench_ops.analysis.speed_index import Speed
 from deepbench_ops.pages import speed_data
@@ -80,7 +80,7 @@ def content(
 
 
 def _ranking(ranking: Ranking) -> dict[str, Any]:
-    """A ranking, with the fields of `deepbench_ops.analysis.machine_ranking.Rank` for each machine."""
+    """A ranking, with the fields of `machine_ranking_by_family.Rank` for each machine."""
     return {
         "family": ranking.family,
         "precision": ranking.precision,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deepbench_ops.analysis.change_causes import Cause, latest
-from deepbench_ops.analysis.machine_ranking import Ranking
+from deepbench_ops.analysis.machine_ranking_by_family import Ranking
 from deepbench_ops.pages.verdict_page import row
 from deepbench_ops.problems.problem_lists import heading
 from deepbench_ops.storage import atomic_write

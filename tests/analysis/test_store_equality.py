@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from deepbench_ops.analysis import machine_points, point_filter, points
 from deepbench_ops.analysis.parquet_store import Store
 from deepbench_ops.asv_adapter import asv_api
-from deepbench_ops.exchange.submissions import point_versions
+from deepbench_ops.exchange.submissions import shown_version
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.measure.fingerprint import SETTINGS
@@ -170,7 +170,7 @@ def write(folder, found, listed=LISTED):
                 version = PointVersion(point)
                 versions.setdefault(version.key, []).append(version)
         if versions:
-            kept = {key: point_versions.merged(several) for key, several in versions.items()}
+            kept = {key: shown_version.merged(several) for key, several in versions.items()}
             conflict_files.write(conflict_files.file_of(path), {}, kept)
 
 

@@ -9,7 +9,7 @@ import workbooks
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deepbench_ops.analysis import misplaced_published_times, wrong_published_times
+from deepbench_ops.analysis import published_times_in_wrong_rows, wrong_published_times
 from deepbench_ops.asv_adapter import asv_api, private_result_fields
 from deepbench_ops.asv_adapter.publishing import left_out_results
 from deepbench_ops.errors import DeepbenchError
@@ -117,7 +117,7 @@ def test_times_in_the_rows_of_others_are_slips_and_correct_nothing(tmp_path, mon
     ids = [f"'m1760_n{n}_k1760_NN'" for n in (32, 64)]
     keys = {("gemm.Training.kernel_forward", (each, "'float32'")) for each in ids}
     listed = {"2017-07-13__train__DeepBench_NV_M40.xlsx": keys}
-    monkeypatch.setattr(misplaced_published_times, "_by_workbook", lambda: listed)
+    monkeypatch.setattr(published_times_in_wrong_rows, "_by_workbook", lambda: listed)
     right = [(*gemm, time) for gemm, time in zip(GEMMS, (1, 2, 3, 4), strict=True)]
     for day, rows in (("07-12", right), ("07-13", OUT_OF_STEP), ("07-14", right)):
         filed(tmp_path, f"2017-{day}", *rows)

@@ -26,7 +26,7 @@ from deepbench_ops.commands.output_format import as_json
 from deepbench_ops.commands.verdict import verdict
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import core_latency, ensemble_sweeps
-from deepbench_ops.measure.ensemble_round_journal import RoundStore
+from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.pages import index_page_data
 from deepbench_ops.releases import release_table

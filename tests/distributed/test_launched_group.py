@@ -141,7 +141,7 @@ def test_a_rank_that_dies_ends_the_group(started, mark):
 def is_rank(pid, rank):
     """Whether a process is that rank's Python."""
     variables = set(Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"))
-    program = b"launched_group_program" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    program = b"launched_rank_program" in Path(f"/proc/{pid}/cmdline").read_bytes()
     wanted = {f"RANK={rank}".encode(), f"OMPI_COMM_WORLD_RANK={rank}".encode()}
     return program and bool(wanted & variables)
 

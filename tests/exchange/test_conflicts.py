@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from deepbench_ops.analysis import parquet_columns, points
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange.submissions import conflict_choice, submission, submission_merging
+from deepbench_ops.exchange.submissions import conflict_resolution, submission, submission_merging
 from deepbench_ops.releases import table_location
 from deepbench_ops.storage import atomic_write, conflict_files
 
@@ -39,7 +39,7 @@ def listed(monkeypatch):
 
 def found(results):
     """The open conflicts of the machine of the examples."""
-    return conflict_choice.of_machine(results / "box", [RELEASE])
+    return conflict_resolution.of_machine(results / "box", [RELEASE])
 
 
 def shown(results):
@@ -166,7 +166,7 @@ def test_a_chosen_version_stays(tmp_path):
         taken(tmp_path, sent)
     [conflict] = found(tmp_path)
     few = next(one for one in conflict.versions if one.seconds == 0.7)
-    assert 1 == conflict_choice.resolve([conflict], [few.id])
+    assert 1 == conflict_resolution.resolve([conflict], [few.id])
     assert ([], [0.7]) == (found(tmp_path), shown(tmp_path))
     before = values(tmp_path)
     for sent in (FEW, MANY):
@@ -180,7 +180,7 @@ def test_a_third_version_opens_the_conflict_again(tmp_path):
     """A rejected one stays rejected."""
     for sent in (FEW, MANY):
         taken(tmp_path, sent)
-    conflict_choice.resolve(found(tmp_path), [conflict_choice.SHOWN])
+    conflict_resolution.resolve(found(tmp_path), [conflict_resolution.SHOWN])
     taken(tmp_path, made([(KERNELS[0], 0.9, [0.9])]))
     [conflict] = found(tmp_path)
     assert {0.5, 0.9} == {one.seconds for one in conflict.versions}
@@ -220,7 +220,7 @@ def test_points_and_their_table_are_marked(tmp_path):
     marked = points.load(tmp_path, "box", RELEASES)
     assert [(0.5, 0.7)] == [each.conflict for each in marked]
     assert [[0.5, 0.7]] == parquet_columns.times(marked)["conflict"].to_pylist()
-    conflict_choice.resolve(found(tmp_path), [conflict_choice.SHOWN])
+    conflict_resolution.resolve(found(tmp_path), [conflict_resolution.SHOWN])
     assert [()] == [each.conflict for each in points.load(tmp_path, "box", RELEASES)]
 
 

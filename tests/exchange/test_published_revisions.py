@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deepbench_ops.analysis import misplaced_published_times, wrong_published_times
+from deepbench_ops.analysis import published_times_in_wrong_rows, wrong_published_times
 from deepbench_ops.asv_adapter import asv_api, private_result_fields, published_results
 from deepbench_ops.exchange.published import published_machines, published_result_filing
 from deepbench_ops.exchange.submissions import submission
@@ -74,7 +74,7 @@ def test_slips_are_distinguished_from_new_measurements():
 
 def test_times_out_of_step_are_those_of_the_table(found):
     """Of two tables in three workbooks, and of no other."""
-    listed = {one.source: misplaced_published_times.of([one.source]) for one in found}
+    listed = {one.source: published_times_in_wrong_rows.of([one.source]) for one in found}
     assert listed == {one.source: one.out_of_step.keys() for one in found}
     assert [111, 22, 22] == [len(one.out_of_step) for one in found if one.out_of_step]
 

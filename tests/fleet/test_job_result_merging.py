@@ -163,7 +163,7 @@ def test_the_runs_of_a_training_are_merged_with_the_profile(tmp_path):
         job_result_merging.collect(tmp_path / "results", [folder], said.append)
         (folder.path / job_folder.COLLECTED).unlink()
     own = tmp_path / "results" / machine
-    assert 2 * [f"{job.id}: 2 times in {tmp_path / 'results'}"] == said
+    assert 2 * [f"{job.id}: measured times stored in {tmp_path / 'results'}: 2"] == said
     assert runs == model_runs.load(own)
     assert (0.2, 0.1, 0.3) == tuple(runs[0][name] for name in ("step_seconds", "low", "high"))
     assert {"machine.json", "machine.profile"} < {each.name for each in own.iterdir()}

@@ -11,7 +11,7 @@ pytest.importorskip("asv", reason="results are read by asv")
 from datetime import date
 
 from deepbench_ops.analysis import (
-    fastest_machines,
+    fastest_machine_by_kernel,
     frameworks_by_kernel,
     kernel_lines,
     machine_comparison,
@@ -247,7 +247,7 @@ def test_the_fastest_is_a_steady_time():
     members = [
         each for each in select("training", "gemm") if each.problem.id == points()[0].problem_id
     ]
-    (record,) = fastest_machines.records(points(**UNSTEADY), members, ["float32"])
+    (record,) = fastest_machine_by_kernel.records(points(**UNSTEADY), members, ["float32"])
     assert ("torch-2.6.0", 1.0) == (record.release, record.seconds)
 
 

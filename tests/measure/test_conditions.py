@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from example_points import point
 
-from deepbench_ops.analysis.fastest_machines import records
+from deepbench_ops.analysis.fastest_machine_by_kernel import records
 from deepbench_ops.analysis.kernel_lines import lines
 from deepbench_ops.analysis.machine_summary import family_summaries
 from deepbench_ops.asv_adapter import asv_api, configuration_check

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from deepbench_ops.analysis import (
     change_confirmation,
-    fastest_machines,
+    fastest_machine_by_kernel,
     frameworks_by_kernel,
     machine_comparison,
 )
@@ -188,7 +188,7 @@ def test_frameworks_contest_under_the_same_settings():
 def test_the_fastest_is_without_settings():
     slowed, usual = point(settings=HASWELL, seconds=0.5), point(machine="far", settings=())
     wanted = [Selected("training", usual.problem, ())]
-    (record,) = fastest_machines.records([slowed, usual], wanted, ["float32"])
+    (record,) = fastest_machine_by_kernel.records([slowed, usual], wanted, ["float32"])
     assert "far" == record.machine
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from deepbench_ops.measure import preferred_state
 from deepbench_ops.measure.ensemble_round import Round
-from deepbench_ops.measure.ensemble_round_journal import RoundStore
+from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.measure.kernel_identity import KernelIdentity
 
 TASK = KernelIdentity("gemm", "m35_n700_k2048_NN", "float32")

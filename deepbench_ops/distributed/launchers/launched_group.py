@@ -1,8 +1,8 @@
 """Ranks on several nodes, started by a launcher, with the interface of `RankGroup`.
 
 Rank 0 runs on this node. It connects to a socket here, leads the other ranks over the transport
-(`ranks_under_launcher`), and sends back their answers. When this process dies rank 0 notices the closed
-connection and ends all ranks.
+(`ranks_under_launcher`), and sends back their answers. When this process dies rank 0 notices the
+closed connection and ends all ranks.
 """
 
 import select
@@ -22,7 +22,7 @@ from deepbench_ops.distributed.one_machine.rank_program import SOCKET
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.process_messages import Message, MessageSocket
 
-PROGRAM = "deepbench_ops.distributed.launchers.launched_group_program"
+PROGRAM = "deepbench_ops.distributed.launchers.launched_rank_program"
 OUTPUT = "launcher.txt"
 """File with all that launcher and ranks print."""
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from itertools import product
 from pathlib import Path
 
-from deepbench_ops.analysis import misplaced_published_times
+from deepbench_ops.analysis import published_times_in_wrong_rows
 from deepbench_ops.asv_adapter import private_result_fields, result_files
 from deepbench_ops.asv_adapter.private_result_fields import Results
 from deepbench_ops.asv_adapter.published_results import (
@@ -67,12 +67,12 @@ def file(
 
 
 def refuse_misplaced(publications: Iterable[Publication]) -> None:
-    """Raise DeepbenchError for times in wrong rows that are not in misplaced_published_times.csv.
+    """Raise DeepbenchError for times in wrong rows that the table does not list.
 
     Such a workbook is not published yet, and can be corrected.
     """
     for one in publications:
-        known = misplaced_published_times.of([one.source])
+        known = published_times_in_wrong_rows.of([one.source])
         for key, place in one.out_of_step.items():
             if key not in known:
                 raise DeepbenchError(

@@ -14,7 +14,7 @@ from typing import Any
 from deepbench_ops.asv_adapter import private_result_fields, result_files
 from deepbench_ops.asv_adapter.private_result_fields import Results
 from deepbench_ops.asv_adapter.published_results import merged_stack
-from deepbench_ops.exchange.submissions import point_versions, submission_records
+from deepbench_ops.exchange.submissions import shown_version, submission_records
 from deepbench_ops.exchange.submissions.submission_checks import Point
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.statistics.median_interval import log_interval
@@ -38,8 +38,8 @@ def merge(results: Path, result: dict[str, Any], empty: Results, ready: Ready) -
         present = stored.version(key)
         here = [present] if present else []
         coming = PointVersion(point, sent.get(of, []))
-        found = point_versions.merged([*versions.pop(of, ()), *here, coming])
-        best = point_versions.shown(found)
+        found = shown_version.merged([*versions.pop(of, ()), *here, coming])
+        best = shown_version.shown(found)
         if best and (present is None or best.text != present.text):
             chosen[key] = best
         if len(found) > 1:

@@ -1,7 +1,7 @@
 """Published times that stand in other rows than their own, workbook by workbook.
 
 A sheet shows where a column was pasted out of step (`exchange/workbooks/workbook_timings.py`).
-misplaced_published_times.csv lists those times of DeepBench's workbooks, since results hold no
+published_times_in_wrong_rows.csv lists those times of DeepBench's workbooks, since results hold no
 rows; scripts/make_misplaced_times_table.py writes it.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from deepbench_ops.storage.result_key import ResultKey
 
-TABLE = Path(__file__).with_name("misplaced_published_times.csv")
+TABLE = Path(__file__).with_name("published_times_in_wrong_rows.csv")
 
 COLUMNS = ("workbook", "sheet", "cell", "benchmark", "problem", "precision")
 

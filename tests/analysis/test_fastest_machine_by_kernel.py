@@ -10,7 +10,7 @@ import example_points as points_of_tests
 import pytest
 from click.testing import CliRunner
 
-from deepbench_ops.analysis import fastest_machines, points
+from deepbench_ops.analysis import fastest_machine_by_kernel, points
 from deepbench_ops.commands import fastest as command
 from deepbench_ops.problems import load
 from deepbench_ops.problems.selections import select
@@ -67,7 +67,7 @@ def published():
 )
 def test_the_readme_of_2017(published, precision, published_set, problem, ms, rate, machine):
     """The fastest processor, its time and its FLOPS, to the digits that were printed."""
-    found = fastest_machines.records(published, select("headline"), [precision], DAY)
+    found = fastest_machine_by_kernel.records(published, select("headline"), [precision], DAY)
     [record] = [r for r in found if (r.set, r.problem_id) == (published_set, problem)]
     assert machine == record.machine
     assert ms == pytest.approx(record.seconds * 1e3, abs=0.0051)
@@ -78,7 +78,7 @@ def test_later_workbooks_differ(published):
     """The 0.07 ms of the V100 in 2017 are 0.03 in 2019: each record with its day."""
     [line] = [
         line
-        for line in fastest_machines.history(published, select("headline", "gemm"), ["float16"])
+        for line in fastest_machine_by_kernel.history(published, select("headline", "gemm"), ["float16"])
         if line[0].problem_id == "m1760_n128_k1760_NN"
     ]
     held = {(r.machine, r.day.isoformat()): r.seconds for r in line}
@@ -96,15 +96,15 @@ def test_only_faster_times_are_records():
             (0.1, 0.107, 0.09, 0.09), release_table.measurable(), strict=False
         )
     ]
-    (line,) = fastest_machines.history(taken, select("headline", "gemm"), [one.precision])
+    (line,) = fastest_machine_by_kernel.history(taken, select("headline", "gemm"), [one.precision])
     assert [0.1, 0.09] == [record.seconds for record in line]
 
 
 def test_the_history_ends_on_the_day_that_was_asked_for(published):
     """Later records are not in it."""
     members = select("headline", "gemm")
-    whole = fastest_machines.history(published, members, ["float32"])
-    until = fastest_machines.history(published, members, ["float32"], DAY)
+    whole = fastest_machine_by_kernel.history(published, members, ["float32"])
+    until = fastest_machine_by_kernel.history(published, members, ["float32"], DAY)
     expected = [[record for record in line if record.day <= DAY] for line in whole]
     assert [line for line in expected if line] == until
     assert until != whole
@@ -113,7 +113,7 @@ def test_the_history_ends_on_the_day_that_was_asked_for(published):
 @pytest.mark.parametrize("family", ["gemm", "conv", "rnn"])
 def test_records_fall(published, family):
     """As long as they are totals of as many passes."""
-    for line in fastest_machines.history(published, select("headline", family), ["float32"]):
+    for line in fastest_machine_by_kernel.history(published, select("headline", family), ["float32"]):
         for former, record in pairwise(line):
             assert record.passes > former.passes or record.seconds < former.seconds
 
@@ -141,7 +141,7 @@ def test_several_precisions_are_one_contest(published):
     found = {
         names: {
             r.problem_id: r.seconds
-            for r in fastest_machines.records(published, members, names, DAY)
+            for r in fastest_machine_by_kernel.records(published, members, names, DAY)
         }
         for members in [select("headline", "gemm")]
         for names in [("float32",), ("float16",), ("float32", "float16")]
@@ -166,7 +166,7 @@ def test_passes_at_two_precisions_are_no_total():
         )
     ]
     members = [each for each in select("training", "rnn") if each.problem.id == layer.id]
-    [record] = fastest_machines.records(both, members, ["float32", "float16"])
+    [record] = fastest_machine_by_kernel.records(both, members, ["float32", "float16"])
     assert ("float32", 2.0) == (record.precision, record.seconds)
 
 
@@ -177,6 +177,6 @@ def test_every_family_has_a_fastest_by_its_first_operation():
     step = [point._replace(unsteady="") for point in measured if point.operation == "step"]
     backward = [point for point in measured if point.operation == "backward_weight"]
     selected = select("modern")
-    found = fastest_machines.records([*step, *backward], selected, ["float32"])
+    found = fastest_machine_by_kernel.records([*step, *backward], selected, ["float32"])
     assert step
     assert {point.problem_id for point in step} == {record.problem_id for record in found}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange.submissions import point_versions
+from deepbench_ops.exchange.submissions import shown_version
 from deepbench_ops.exchange.submissions.submission_merging import StoredResult, key_of
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import atomic_write, conflict_files
@@ -58,7 +58,7 @@ def of_machine(machine: Path, releases: Collection[Release]) -> list[Conflict]:
         commit = str(stored.filed.commit_hash)
         for key, versions in sorted(conflict_files.load(file).versions.items()):
             present = stored.version(key_of(versions[0].point))
-            every = point_versions.merged([*versions, *([present] if present else [])])
+            every = shown_version.merged([*versions, *([present] if present else [])])
             shown = present.id if present else ""
             one = Conflict(path, names.get(commit, commit[:8]), key, tuple(every), shown)
             found += [one] if len(one.versions) > 1 else []

@@ -13,7 +13,7 @@ from deepbench_ops.analysis.change_courses import Courses
 from deepbench_ops.analysis.frameworks_by_family import matrix
 from deepbench_ops.analysis.frameworks_by_kernel import contests
 from deepbench_ops.analysis.kernel_lines import Line, lines
-from deepbench_ops.analysis.machine_ranking import rankings
+from deepbench_ops.analysis.machine_ranking_by_family import rankings
 from deepbench_ops.analysis.shared_kernels import ENOUGH, common, levels
 from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.problems.problem_ids import problem_of
