@@ -63,8 +63,8 @@ from deepbench_ops.fleet.job_folder import Outcome as JobOutcome
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.measure import ensemble_round_json, ensemble_sweeps
 from deepbench_ops.measure.ensemble_round import Round
-from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.measure.kernel_identity import KernelIdentity
+from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.pages import page_process
 from deepbench_ops.storage import ensemble_round_files, measurement_files, seconds_limits
 

@@ -22,9 +22,9 @@ from deepbench_ops.asv_adapter import asv_api
 from deepbench_ops.asv_adapter.filing_target import FilingTarget
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.measure import ensemble_round_json, ensemble_sweeps
-from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.measure.nominal_readings import NominalReadings
+from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.releases import table_location
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.run_conditions import CONDITIONS

@@ -2,7 +2,8 @@
 
     python scripts/make_misplaced_times_table.py WORKBOOK.xlsx ...
 
-Given all of DeepBench's workbooks it writes deepbench_ops/analysis/published_times_in_wrong_rows.csv.
+Given all of DeepBench's workbooks it writes published_times_in_wrong_rows.csv in
+deepbench_ops/analysis.
 """
 
 import argparse

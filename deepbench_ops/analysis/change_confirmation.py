@@ -21,9 +21,9 @@ from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.verdict import Verdict, corrected, settled
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import library_variables
-from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.measure.kernel_identity import KernelIdentity
+from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import worker_launch
 from deepbench_ops.statistics.alpha_spending import Look, looks

@@ -16,10 +16,10 @@ from deepbench_ops.analysis.verdict import Verdict, compare_levels, corrected
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import ensemble_sweeps, preferred_state
 from deepbench_ops.measure.ensemble_round import Round
-from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.measure.measuring_order import MeasuringOrder
 from deepbench_ops.measure.preferred_state import SelectedRounds
+from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.statistics.alpha_spending import FEWEST_FOR_WIDTH
 

@@ -129,9 +129,10 @@ def _levels(found: Sequence[Point], shared: Shared) -> dict[int, float]:
 
 def _step(shared: Shared, before: Point, after: Point) -> SharedStep | None:
     """Return the step from one framework to another in the rounds that have both, None without."""
-    if before.ranks is not None:
+    if not shared or before.ranks is not None:
         return None
-    return between(shared.get(task_of(before), ()), before, after)
+    rounds = shared.get(task_of(before))
+    return between(rounds, before, after) if rounds else None
 
 
 def _of(point: Point, noises: Noise) -> float:

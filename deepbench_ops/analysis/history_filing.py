@@ -16,8 +16,8 @@ from deepbench_ops.asv_adapter.ensemble_filing import Filed
 from deepbench_ops.asv_adapter.filing_target import FilingTarget
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure.ensemble_round import Round
-from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.measure.kernel_identity import KernelIdentity
+from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import atomic_write, ensemble_round_files
 

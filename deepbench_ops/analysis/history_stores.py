@@ -17,9 +17,9 @@ from deepbench_ops.run_conditions import CACHE
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.history_filing import Filing
-    from deepbench_ops.measure.unfinished_rounds import RoundStore
     from deepbench_ops.measure.ensemble_sweeps import SweptYardstick
     from deepbench_ops.measure.kernel_identity import KernelIdentity
+    from deepbench_ops.measure.unfinished_rounds import RoundStore
     from deepbench_ops.measure.worker_control import Launch
     from deepbench_ops.releases.release_table import Release
 
@@ -116,8 +116,8 @@ def open_history(
     from deepbench_ops.analysis.history_filing import Filing
     from deepbench_ops.asv_adapter import filing_target, machine_entry
     from deepbench_ops.machine import machine_profile
-    from deepbench_ops.measure.unfinished_rounds import RoundStore
     from deepbench_ops.measure.ensemble_sweeps import SweptYardstick
+    from deepbench_ops.measure.unfinished_rounds import RoundStore
     from deepbench_ops.releases import table_location
     from deepbench_ops.storage import ensemble_round_files
 

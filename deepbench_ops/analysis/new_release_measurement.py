@@ -14,9 +14,9 @@ from deepbench_ops.asv_adapter.history_join import Joining
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import preferred_state
 from deepbench_ops.measure.ensemble_round import Round
-from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.measure.ensemble_sweeps import YARDSTICK
 from deepbench_ops.measure.kernel_identity import KernelIdentity
+from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import table_location, worker_launch
 from deepbench_ops.releases.release_table import Release

@@ -68,14 +68,17 @@ Shared = Mapping[KernelIdentity, Sequence[Round]]
 """The rounds of each kernel of a machine."""
 
 
-def load(results: Path, name: str) -> dict[KernelIdentity, list[Round]]:
+def load(
+    results: Path, name: str, paths: Iterable[Path] | None = None
+) -> dict[KernelIdentity, list[Round]]:
     """Return the rounds that are filed in a machine's folder of results, with their states.
 
-    The state is that of a round's latencies, by the levels of the machine's profile and of all
-    rounds. Raises DeepbenchError naming file and line.
+    paths: the files of rounds, all of the machine if None. The state is that of a round's
+    latencies, by the levels of the machine's profile and of all these rounds. Raises DeepbenchError
+    naming file and line.
     """
     found: dict[KernelIdentity, list[Round]] = defaultdict(list)
-    for path in ensemble_round_files.paths(results / name):
+    for path in ensemble_round_files.paths(results / name) if paths is None else paths:
         for task, rounds in ensemble_round_json.load(path).items():
             found[task] += rounds
     every = [each for rounds in found.values() for each in rounds]

@@ -29,8 +29,8 @@ from deepbench_ops.problems.precision import precision as precision_named
 from deepbench_ops.run_conditions import DEVICE
 
 if TYPE_CHECKING:
-    from deepbench_ops.measure.unfinished_rounds import RoundStore
     from deepbench_ops.measure.kernel_identity import KernelIdentity
+    from deepbench_ops.measure.unfinished_rounds import RoundStore
     from deepbench_ops.releases.release_table import Release
 
 UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}

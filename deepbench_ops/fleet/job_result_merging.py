@@ -1,8 +1,9 @@
 """Times of finished jobs, merged into the results of the project.
 
 They are merged as submissions are (`exchange.submissions.submission`), so that jobs may end in any
-order and be merged twice. All of them are: unsteady ones are judged when results are read, as those of `asv run`
-are. Where every node ran a job its times are for comparing nodes, and nothing is merged.
+order and be merged twice. All of them are: unsteady ones are judged when results are read, as those
+of `asv run` are. Where every node ran a job its times are for comparing nodes, and nothing is
+merged.
 """
 
 import json

@@ -96,14 +96,14 @@ def build(
 
 
 def _rounds_of_several_frameworks(results: Path, machine: MachineRecord) -> Shared:
-    """The rounds of a machine, if some measured several frameworks; none if a file is damaged.
+    """The rounds of a machine that measured several frameworks; none if their file is damaged.
 
     A damaged file is among the problems already.
     """
-    several = results / machine.name, ensemble_round_files.SEVERAL
-    if not ensemble_round_files.path_of(*several).exists():
+    several = ensemble_round_files.path_of(results / machine.name, ensemble_round_files.SEVERAL)
+    if not several.exists():
         return {}
     try:
-        return shared_rounds.load(results, machine.name)
+        return shared_rounds.load(results, machine.name, [several])
     except DeepbenchError:
         return {}

@@ -7,8 +7,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,6 @@ from deepbench_ops.analysis.shared_rounds import SharedStep
 from deepbench_ops.measure.machine_states import ONE_LEVEL
 from deepbench_ops.pages.data_files import (
     FOLDER,
-    machine_key,
     rounded,
     rounded_if_known,
     write_data,
@@ -31,29 +31,50 @@ Elsewhere = Mapping[Hashable, Mapping[str, float]]
 """Ratios by machine of one change: a kernel in one direction between two releases."""
 
 
-def write(
-    html_dir: Path,
-    machines: Sequence[MachineRecord],
-    lines: Sequence[Line],
-    places: Mapping[Release, int],
-) -> None:
-    """Write the data files below html_dir/data/changes."""
+def write_index(html_dir: Path, lines: Iterable[Line], places: Mapping[Release, int]) -> None:
+    """Write html_dir/data/changes/index."""
     groups: dict[tuple[str, str], list[Line]] = defaultdict(list)
     for line in lines:
         if line.points[0].compared:
             groups[line.points[0].machine, line.points[0].release.framework].append(line)
-    folder = html_dir / FOLDER / "changes"
-    stacks = {machine.name: machine.stacks for machine in machines}
-    everywhere = changes_by_machine(lines)
-    for (machine, framework), members in groups.items():
+    rows = [index_row(*key, some, places) for key, some in groups.items()]
+    write_data(html_dir / FOLDER / "changes" / "index", rows)
+
+
+def by_framework(
+    machine: MachineRecord,
+    lines: Iterable[Line],
+    places: Mapping[Release, int],
+    everywhere: Elsewhere,
+) -> dict[str, dict[str, Any]]:
+    """The content of changes/MACHINE/FRAMEWORK, by framework.
+
+    lines: those of the machine. everywhere: the result of `changes_by_machine` for all machines.
+    """
+    groups: dict[str, list[Line]] = defaultdict(list)
+    for line in lines:
+        if line.points[0].compared:
+            groups[line.points[0].release.framework].append(line)
+    found = {}
+    for framework, members in groups.items():
         software = [
             [places[stack.release], dict(stack.new), packages(stack.release)]
-            for stack in stacks.get(machine, ())
+            for stack in machine.stacks
             if stack.release.framework == framework and stack.release in places
         ]
-        content = kernels(members, places, everywhere) | {"software": software}
-        write_data(folder / machine_key(machine) / framework, content)
-    write_data(folder / "index", [index_row(*key, some, places) for key, some in groups.items()])
+        found[framework] = kernels(members, places, everywhere) | {"software": software}
+    return found
+
+
+def elsewhere(lines: Iterable[Line], everywhere: Elsewhere) -> str:
+    """All that the content of a machine says of other machines, as a text that is equal for equal
+    content."""
+    found = [
+        sorted(everywhere[_change_key(shift)].items())
+        for line in lines
+        for shift in changes_of(line)
+    ]
+    return json.dumps(found)
 
 
 def packages(release: Release) -> list[str]:

@@ -33,8 +33,8 @@ def write(
 ) -> None:
     """Write html_dir/frameworks.html and its data.
 
-    by_machine: the result of `contests_by_machine`. matrices: that of `frameworks_by_family.matrix` for
-    each machine.
+    by_machine: the result of `contests_by_machine`. matrices: that of `frameworks_by_family.matrix`
+    for each machine.
     """
     framework_comparison_data.write(html_dir, by_machine, matrices)
     atomic_write.write_text(html_dir / PAGE, page(project, by_machine, site_url))

@@ -72,14 +72,16 @@ class MachineCache(Generic[Value]):
         return {machine: found[machine] for machine in machines}
 
     def derived(
-        self, folder: str, key: str, decode: Callable[[Any], Derived]
+        self, folder: str, key: Callable[[str], str], decode: Callable[[Any], Derived]
     ) -> "MachineCache[Derived]":
         """Return a cache of JSON values made from those of the same machines, in a folder below.
 
-        key: everything else on which they depend, apart from that on which these values depend.
-        decode: as in the class.
+        key: function that returns, for the name of a machine, everything else on which its value
+        depends, apart from that on which these values depend. decode: as in the class.
         """
-        digests = {machine: f"{digest} {key}" for machine, digest in self.digests.items()}
+        digests = {
+            machine: f"{digest} {key(machine.name)}" for machine, digest in self.digests.items()
+        }
         return MachineCache(self.folder / folder, decode=decode, digests=digests)
 
     def value(self, name: str, compute: Callable[[], Value]) -> Value:

@@ -1,10 +1,10 @@
 """All data files of this project's pages, in html/data.
 
 - catalogue: machines with their profiles, releases with their days, families, conditions.
-- lines/MACHINE/FAMILY, kernels/MACHINE/FRAMEWORK, newest/MACHINE, stacks/MACHINE: see
-  `machine_data`. MACHINE is a key from the catalogue, since a machine's name may hold characters
-  that an address may not.
-- changes: the kernels of each machine and framework with their changes, for the page of releases.
+- lines/MACHINE/FAMILY, kernels/MACHINE/FRAMEWORK, changes/MACHINE/FRAMEWORK, newest/MACHINE,
+  stacks/MACHINE: see `machine_data`. MACHINE is a key from the catalogue, since a machine's name may
+  hold characters that an address may not.
+- changes/index: the releases of each machine and framework, with counts of changes.
 - index: summaries of all machines for the start page.
 - search: machines, releases and problems, for the search box.
 - operations: every problem of the lists with its FLOPs and bytes.
@@ -75,18 +75,29 @@ def write(
     for line in lines:
         grouped[line.points[0].machine, line.points[0].family].append(line)
     courses = speeds(once)
+    own_lines, own_once = _by_machine(lines), _by_machine(once)
+    everywhere = change_data.changes_by_machine(once)
     stored = None
     if cache is not None:
         releases = " ".join(release.hash for release in ordered)
-        stored = cache.derived(DATA_FILES, releases, machine_data.decode)
+
+        def others(machine: str) -> str:
+            return f"{releases} {change_data.elsewhere(own_once[machine], everywhere)}"
+
+        stored = cache.derived(DATA_FILES, others, machine_data.decode)
 
     def write_those_of_machines() -> None:
-        own_lines, own_once = _by_machine(lines), _by_machine(once)
         for machine in machines:
             name = machine.name
             own = [speed for speed in courses if speed.machine == name]
             compute = partial(
-                machine_data.scripts, machine, own_lines[name], own_once[name], own, places
+                machine_data.scripts,
+                machine,
+                own_lines[name],
+                own_once[name],
+                own,
+                places,
+                everywhere,
             )
             found = compute() if stored is None else stored.value(name, compute)
             for path, script in found.items():
@@ -96,7 +107,7 @@ def write(
                 stored.write()
 
     with written_meanwhile(write_those_of_machines):
-        change_data.write(html_dir, machines, once, places)
+        change_data.write_index(html_dir, once, places)
         catalogue = catalogue_data.content(project, machines, places, grouped, problems)
         write_data(folder / "catalogue", catalogue)
         index = index_page_data.content(machines, once, causes, courses, matrices, places)

@@ -13,6 +13,7 @@ from deepbench_ops.pages import (
     asv_index_offline,
     data_encoding,
     data_pages,
+    former_pages,
     noise_data,
     release_list,
 )
@@ -48,16 +49,17 @@ class SitePublication:
 
     @contextmanager
     def being_made(self) -> Iterator[None]:
-        """Write the pages made from results while the block runs."""
-        if self._releases is None:
-            yield
-            return
+        """Write the pages made from results, and remove former pages, while the block runs."""
         conf, scratch = self._conf, Path(self._conf.env_dir).parent
-        results = Path(conf.results_dir)
-        with page_writer(
-            conf.project, results, self._releases, scratch, self._site_url
-        ) as self._writer:
-            yield
+        with former_pages.removed_meanwhile(self._html_dir, scratch):
+            if self._releases is None:
+                yield
+                return
+            results = Path(conf.results_dir)
+            with page_writer(
+                conf.project, results, self._releases, scratch, self._site_url
+            ) as self._writer:
+                yield
 
     def complete(
         self, repo: Any, benchmarks: Any, graphs: Any, revisions: dict[str, int]

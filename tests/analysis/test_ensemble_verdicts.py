@@ -11,8 +11,8 @@ from deepbench_ops.analysis.history_stores import OpenHistory
 from deepbench_ops.analysis.verdict import NOTHING_KNOWN, compare_pairs
 from deepbench_ops.measure import ensemble_sweeps
 from deepbench_ops.measure.ensemble_round import Round
-from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.measure.kernel_identity import KernelIdentity
+from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.statistics.alpha_spending import FEWEST_FOR_WIDTH
 

@@ -78,7 +78,9 @@ def test_later_workbooks_differ(published):
     """The 0.07 ms of the V100 in 2017 are 0.03 in 2019: each record with its day."""
     [line] = [
         line
-        for line in fastest_machine_by_kernel.history(published, select("headline", "gemm"), ["float16"])
+        for line in fastest_machine_by_kernel.history(
+            published, select("headline", "gemm"), ["float16"]
+        )
         if line[0].problem_id == "m1760_n128_k1760_NN"
     ]
     held = {(r.machine, r.day.isoformat()): r.seconds for r in line}
@@ -113,7 +115,9 @@ def test_the_history_ends_on_the_day_that_was_asked_for(published):
 @pytest.mark.parametrize("family", ["gemm", "conv", "rnn"])
 def test_records_fall(published, family):
     """As long as they are totals of as many passes."""
-    for line in fastest_machine_by_kernel.history(published, select("headline", family), ["float32"]):
+    for line in fastest_machine_by_kernel.history(
+        published, select("headline", family), ["float32"]
+    ):
         for former, record in pairwise(line):
             assert record.passes > former.passes or record.seconds < former.seconds
 

@@ -36,8 +36,8 @@ from deepbench_ops.measure import (
     worker_turns,
 )
 from deepbench_ops.measure.ensemble_round import Round
-from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.measure.nominal_readings import NominalReadings
+from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import table_location, worker_launch
 from deepbench_ops.run_conditions import CACHE

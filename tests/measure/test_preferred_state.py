@@ -4,8 +4,8 @@ import pytest
 
 from deepbench_ops.measure import preferred_state
 from deepbench_ops.measure.ensemble_round import Round
-from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.measure.kernel_identity import KernelIdentity
+from deepbench_ops.measure.unfinished_rounds import RoundStore
 
 TASK = KernelIdentity("gemm", "m35_n700_k2048_NN", "float32")
 LEVELS = (200.0, 500.0)

@@ -14,6 +14,7 @@ from deepbench_ops.analysis.points import Origin, Point
 from deepbench_ops.analysis.shared_rounds import SharedStep
 from deepbench_ops.analysis.verdict import Verdict
 from deepbench_ops.pages import change_data
+from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.releases import table_location
 from deepbench_ops.releases.release_table import Release
 
@@ -126,9 +127,20 @@ def test_published_times_have_no_evidence() -> None:
 
 def test_files_are_written_by_machine_and_framework(tmp_path: Path) -> None:
     """Also where a name holds markup; without lines there is an empty index."""
-    change_data.write(tmp_path, (), [line("<b>")], PLACES)
+    marked, machine = [line("<b>")], MachineRecord("<b>", {})
+    change_data.write_index(tmp_path, marked, PLACES)
     index = unpacked((tmp_path / "data/changes/index.js").read_text())
     assert '"machine":"<b>"' in index
-    assert 1 == len(list((tmp_path / "data/changes").glob("*/numpy.js")))
-    change_data.write(tmp_path, (), [], {})
+    everywhere = change_data.changes_by_machine(marked)
+    assert ["numpy"] == list(change_data.by_framework(machine, marked, PLACES, everywhere))
+    change_data.write_index(tmp_path, [], {})
     assert "[]" == unpacked((tmp_path / "data/changes/index.js").read_text())
+
+
+def test_the_text_about_other_machines_changes_with_their_ratios() -> None:
+    """Stored data files are made again where another machine shows a change in another size."""
+    own, other = line("a"), line("b")
+    alone = change_data.elsewhere([own], change_data.changes_by_machine([own]))
+    both = change_data.changes_by_machine([own, other])
+    assert alone != change_data.elsewhere([own], both)
+    assert change_data.elsewhere([own], both) == change_data.elsewhere([own], dict(both))

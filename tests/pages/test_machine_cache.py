@@ -206,7 +206,7 @@ def derived(machine: Path, key: str, value: str) -> str:
     """The derived value of a machine, which is `value` if it had to be computed."""
     cache = MachineCache(machine.parents[1] / "cache")
     cache.values([machine], lambda _: "first")
-    return cache.derived("further", key, str).value(machine.name, lambda: value)
+    return cache.derived("further", lambda _: key, str).value(machine.name, lambda: value)
 
 
 def test_a_derived_value_is_stored_until_its_key_or_an_input_changes(machine: Path) -> None:
@@ -235,7 +235,7 @@ def test_planted_scripts_and_paths_are_no_data_files(path: str, script: object) 
 def test_data_files_come_back_from_a_cache() -> None:
     """The check of paths and scripts accepts those that are written."""
     box = MachineRecord("box", {})
-    found = machine_data.scripts(box, [], [], [], {})
+    found = machine_data.scripts(box, [], [], [], {}, {})
     assert [f"newest/{box.key}.js", f"stacks/{box.key}.js"] == list(found)
     assert found == machine_data.decode(found)
 
