@@ -6,6 +6,7 @@ for different sizes.
 """
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -34,6 +35,10 @@ FEWEST_ENTRIES = 8
 SPOT_CHECK_TERMS = 2**22
 """Products that a spot check computes at most; it compares fewer than ENTRIES entries to keep this,
 but at least FEWEST_ENTRIES."""
+
+CALL = re.compile(r"\{\{.*?\}\}")
+"""The name of a call in a framework's message, such as "{{function_node lambda_5}}", which is
+another one each time."""
 
 
 @dataclass(frozen=True)
@@ -163,9 +168,9 @@ def _missing_reason(
     backend: Backend, problem: Problem, precision: str, operation: str, error: Exception
 ) -> str:
     release = backend.versions()["framework"]
-    text = " ".join(str(error).split()) or type(error).__name__
+    said = " ".join(CALL.sub("", str(error)).split()) or type(error).__name__
     what = f"{precision} {problem.family} {operation}"
-    return f"{release} has no {what} on {backend.device}: {text[:160]}"
+    return f"{release} has no {what} on {backend.device}: {said[:160]}"
 
 
 def _entries(shape: tuple[int, ...], entries: int, seed: int) -> tuple[np.ndarray, ...]:

@@ -1,6 +1,7 @@
 """Output of `deepbench history`: the table of kernels, the JSON document, and the lines below."""
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -147,13 +148,20 @@ def _left_out(found: "Ensemble", tasks: "Sequence[KernelIdentity]") -> list[str]
     who: dict[tuple[str, str, str], set[str]] = defaultdict(set)
     for task in tasks:
         for name, text in found.reasons(task).items():
-            who[task.family, task.operation, text].add(name)
+            who[task.family, task.operation, _without_version(name, text)].add(name)
     lines = []
     for (family, operation, text), names in sorted(who.items()):
         listed = [name for name in found.names if name in names] or sorted(names)
         every = f"all {len(listed)} releases" if len(listed) == len(found.names) else ""
         lines.append(f"left out: {every or ', '.join(listed)}, {family} {operation}: {text}")
     return lines
+
+
+def _without_version(release: str, reason: str) -> str:
+    """Return a reason without the version of its release, which is the same for several releases
+    then."""
+    framework, _, version = release.partition("-")
+    return re.sub(rf"\b{framework} {re.escape(version)}\S*", framework, reason)
 
 
 def _states(found: "Ensemble", tasks: "Sequence[KernelIdentity]") -> list[str]:

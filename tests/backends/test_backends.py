@@ -333,6 +333,15 @@ def test_a_missing_operation_is_distinguished_from_a_fault(monkeypatch, error, e
     assert str(error) in str(raised.value)
 
 
+def test_the_name_of_a_call_is_no_part_of_a_reason():
+    """It differs from call to call, so that equal reasons would look different."""
+    error = RuntimeError("{{function_node lambda_5}} The op has no kernel here")
+    said = output_check._missing_reason(
+        loaded("numpy"), Gemm(m=8, n=8, k=8), "float32", "forward", error
+    )
+    assert said.endswith("has no float32 gemm forward on cpu: The op has no kernel here")
+
+
 @pytest.mark.parametrize(("a_transposed", "b_transposed"), TRANSPOSES)
 def test_padding_changes_neither_result_nor_flops(monkeypatch, a_transposed, b_transposed):
     """The padding that a GPU demands, applied on the cpu, is noted and leaves C exact."""

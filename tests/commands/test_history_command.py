@@ -136,6 +136,19 @@ def test_a_release_without_the_kernel_is_left_out(releases, monkeypatch):
     assert 0 == status
 
 
+@pytest.mark.parametrize(
+    ("release", "reason", "found"),
+    [
+        ("torch-2.1.2", "torch 2.1.2 has no conv", "torch has no conv"),
+        ("openvino-2026.4.1", "openvino 2026.4.1-22982-e21 has no conv", "openvino has no conv"),
+        ("torch-2.1.2", "torch has no conv", "torch has no conv"),
+    ],
+)
+def test_a_reason_of_several_releases_is_one_line(release, reason, found):
+    """It does not name their versions, which stand before it."""
+    assert found == history_report._without_version(release, reason)
+
+
 def test_releases_that_cannot_be_installed_are_named(releases, monkeypatch):
     """One of four: the others go on. Three of four: nothing to compare, in one line."""
     launch = worker_launch.launch
