@@ -51,9 +51,11 @@ setting stands with the framework that was measured under it
 ([why](../docs/lab-notes/2026-11-24-openblas-core.md)). Histories of numpy on `epyc-9004-2core` and
 `epyc-9005-2core` hold the products of all sets. Those of torch, onnxruntime, jax and openvino on
 `epyc-9004-2core` hold a part of the headline, with the releases of each measured together
-([findings](../docs/lab-notes/2026-11-26-torch-onnxruntime-releases.md)). Times on `nvidia-h200`
-come from one process each ([findings](../docs/lab-notes/2026-11-27-first-gpu.md)). The other
-histories hold the headline, measured in three interleaved rounds
+([findings](../docs/lab-notes/2026-11-26-torch-onnxruntime-releases.md)), and so do those of
+modern operations in numpy, tensorflow and mindspore on `epyc-7003-2core`
+([findings](../docs/lab-notes/2026-11-27-numpy-tensorflow-mindspore-releases.md)). Times on
+`nvidia-h200` come from one process each
+([findings](../docs/lab-notes/2026-11-27-first-gpu.md)). The other histories hold the headline, measured in three interleaved rounds
 ([findings](../docs/lab-notes/2026-11-23-histories.md)).
 """
 
