@@ -31,7 +31,7 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 import workbooks  # noqa: E402
 
 from deepbench_ops.analysis.parquet_store import Store  # noqa: E402
-from deepbench_ops.exchange.submissions import submission_signature
+from deepbench_ops.exchange.submissions import submission_signature  # noqa: E402
 from deepbench_ops.fleet import fleet_plan  # noqa: E402
 from deepbench_ops.releases import installed_release, release_table  # noqa: E402
 from deepbench_ops.storage import ensemble_round_files  # noqa: E402

@@ -55,8 +55,8 @@ setting stands with the framework that was measured under it
 modern operations in numpy, tensorflow and mindspore on `epyc-7003-2core`
 ([findings](../docs/lab-notes/2026-11-27-numpy-tensorflow-mindspore-releases.md)). Times on
 `nvidia-h200` come from one process each
-([findings](../docs/lab-notes/2026-11-27-first-gpu.md)). The other histories hold the headline, measured in three interleaved rounds
-([findings](../docs/lab-notes/2026-11-23-histories.md)).
+([findings](../docs/lab-notes/2026-11-27-first-gpu.md)). The other histories hold the headline,
+measured in three interleaved rounds ([findings](../docs/lab-notes/2026-11-23-histories.md)).
 """
 
 OTHERS = """\

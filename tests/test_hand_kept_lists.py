@@ -77,7 +77,7 @@ PUBLISHED_FAMILIES = "facts of DeepBench, which has no further family"
 EXPECTED = "what those named must answer; others need no entry"
 LISTS_REASONS = {
     ("bench/cuda_builds.py", "KERNELS"): PUBLISHED_FAMILIES,
-    ("tests/analysis/test_fastest_machines.py", "test_records_fall"): SOME,
+    ("tests/analysis/test_fastest_machine_by_kernel.py", "test_records_fall"): SOME,
     (
         "tests/analysis/test_machine_comparison.py",
         "test_an_id_of_no_possible_kernel_is_refused",

@@ -45,7 +45,8 @@ class LiveWorker:
     """A worker, pinned to cores, that runs only while an answer is awaited."""
 
     def __init__(self, launch: Launch, cores: set[int]) -> None:
-        self._errors = tempfile.TemporaryFile()  # libraries warn in every process that they start
+        # Libraries warn in every process that they start.
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (`close` closes it)
         self._process = subprocess.Popen(
             process_lifetime.bound([launch.python, *launch.program]),
             stdin=subprocess.PIPE,

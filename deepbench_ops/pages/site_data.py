@@ -2,8 +2,8 @@
 
 - catalogue: machines with their profiles, releases with their days, families, conditions.
 - lines/MACHINE/FAMILY, kernels/MACHINE/FRAMEWORK, changes/MACHINE/FRAMEWORK, newest/MACHINE,
-  stacks/MACHINE: see `machine_data`. MACHINE is a key from the catalogue, since a machine's name may
-  hold characters that an address may not.
+  stacks/MACHINE: see `machine_data`. MACHINE is a key from the catalogue, since a machine's name
+  may hold characters that an address may not.
 - changes/index: the releases of each machine and framework, with counts of changes.
 - index: summaries of all machines for the start page.
 - search: machines, releases and problems, for the search box.

@@ -78,7 +78,7 @@ def test_a_worker_that_died_long_ago_is_reported(worker):
 
 
 def test_the_last_line_of_a_worker_that_cannot_start_is_in_the_message(capfd):
-    """What a library prints is not on the terminal, and its last line is in the error."""
+    """Lines that a library prints are not on the terminal, and the last one is in the error."""
     program = "import sys; sys.exit('A warning of a library\\nImportError: libmkl is missing\\n')"
     with pytest.raises(worker_control.WorkerEnded, match=r"early: .*: ImportError: libmkl is miss"):
         worker_control.LiveWorker(worker_control.Launch(sys.executable, {}, ("-c", program)), {0})
