@@ -146,7 +146,8 @@ def as_table(found: Sequence["Contest"], markdown: bool) -> str:
     clear = sum(bool(contest.fastest) for contest in found)
     together = sum(bool(contest.shared) for contest in found)
     rounds = f"; on {together} both were measured in the same rounds" if together else ""
-    return f"{table}\n\n{clear} of {len(found)} kernels have a fastest beyond the noise{rounds}"
+    said = f"{clear} of {len(found)} kernels have a fastest beyond the noise{rounds}"
+    return f"{table}\n\n{said if markdown else terminal_tables.prose(said)}"
 
 
 def shown(point: "Point", star: bool) -> str:

@@ -14,7 +14,7 @@ from deepbench_ops.releases import release_table
 from deepbench_ops.storage import facts_digest, measurement_files
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
-MACHINE, OLD, NEW = "epyc-7003-2core", "numpy-1.25.2", "numpy-2.1.3"
+MACHINE, OLD, NEW = "epyc-7003-2core", "torch-2.1.2", "torch-2.5.1"
 TABLE = {release.hash: release for release in release_table.load()}
 KERNEL = "gemm.InferenceServer.kernel_forward", ["m35_n700_k2048_NN", "float32"]
 
@@ -32,7 +32,7 @@ def conf(tmp_path):
             shutil.copy(path, results / MACHINE)
     table = tmp_path / "releases.csv"
     shutil.copy(release_table.TABLE, table)
-    text = {"project": "p", "dvcs": "releases", "repo": str(table), "branches": ["numpy"]}
+    text = {"project": "p", "dvcs": "releases", "repo": str(table), "branches": ["torch"]}
     folders = {"results_dir": str(results), "html_dir": str(tmp_path / "html")}
     return asv_api.configuration({**text, **folders, "env_dir": str(tmp_path / "env")})
 

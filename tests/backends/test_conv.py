@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from deepbench_ops.backends import families, output_check
+from deepbench_ops.backends import families, output_check, vnni
 from deepbench_ops.backends.families import conv
 from deepbench_ops.backends.numpy_backend import conv as numpy_conv
 from deepbench_ops.backends.numpy_backend import im2col
@@ -596,7 +596,6 @@ def test_torch_without_a_quantised_convolution_says_so(monkeypatch):
         def __getattr__(self, name):
             raise AttributeError(f"'_OpNamespace' 'onednn' object has no attribute '{name}'")
 
-    vnni = pytest.importorskip("deepbench_ops.backends.torch_backend.vnni")
     monkeypatch.setattr(vnni, "adds_in_32_bits", lambda: True)
     monkeypatch.setattr(torch.ops, "onednn", Old())
     with pytest.raises(Unsupported, match=r"^torch \S+ has no int8 convolution"):

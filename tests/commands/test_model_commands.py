@@ -127,7 +127,7 @@ def test_reasons_name_what_the_machine_lacks_for_this_very_figure():
     assert "float16 was not measured; 12 batches at once on 2" in served["resnet50", "float16"]
     trained = {(row["network"], row["devices"]): why(cell) for row, cell in cells("mindspore")}
     bert = trained["bert_large_128", 1]
-    assert "bfloat16 was not measured, and the machine's profile has no peak of it" in bert
+    assert "bfloat16 was not measured; " in bert
     assert "e+10 bytes of memory needed by the estimate, 2.53e+10 there" in bert
     assert "s for a call even at the machine's peak" in bert
     assert "not measured yet" not in bert

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
+from deepbench_ops.backends import vnni
 from deepbench_ops.backends.families.low_precision import packed_pairs
 from deepbench_ops.backends.families.quantised_linear import QuantisedLinearInputs
 from deepbench_ops.backends.functional import Function
@@ -80,6 +81,11 @@ def _of_rows(problem: QuantisedLinear, drawn: QuantisedLinearInputs, *_: str) ->
 
 
 def _fused(problem: QuantisedLinear, drawn: QuantisedLinearInputs, *_: str) -> OnnxModel:
+    if not vnni.adds_in_32_bits():
+        raise Unsupported(
+            "DynamicQuantizeMatMul adds pairs of 8-bit products in 16 bits on x86 processors"
+            " without VNNI, where large sums are cut off"
+        )
     constants = {"w": np.ascontiguousarray(drawn.w.codes.T), "scales": drawn.w.scales[:, 0]}
     node = helper.make_node("DynamicQuantizeMatMul", ["x", "w", "scales"], ["y"], domain=DOMAIN)
     return _model(problem, drawn, [node], constants, f"{DOMAIN}.DynamicQuantizeMatMul")

@@ -10,9 +10,10 @@ point that the operation subtracts.
 import numpy as np
 import torch
 
+from deepbench_ops.backends import vnni
 from deepbench_ops.backends.families import conv
 from deepbench_ops.backends.families.conv import ConvInputs
-from deepbench_ops.backends.torch_backend import onednn_primitive, vnni
+from deepbench_ops.backends.torch_backend import onednn_primitive
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.conv import Conv

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from deepbench_ops.backends.torch_backend import vnni
+from deepbench_ops.backends import vnni
 from deepbench_ops.backends.torch_backend.optional_packages import NEEDED, require
 from deepbench_ops.errors import Unsupported
 

@@ -12,12 +12,13 @@ from importlib.metadata import version
 import numpy as np
 import torch
 
+from deepbench_ops.backends import vnni
 from deepbench_ops.backends.families import quantised_linear as family
 from deepbench_ops.backends.families.quantised_linear import QuantisedLinearInputs
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.backends.latest_output import LatestOutput
-from deepbench_ops.backends.torch_backend import known_warnings, optional_packages, vnni
+from deepbench_ops.backends.torch_backend import known_warnings, optional_packages
 from deepbench_ops.backends.torch_backend import quantised_operands as operands
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.gemm import INT8_LEAST_N, INT8_MULTIPLE
