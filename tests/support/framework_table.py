@@ -44,7 +44,7 @@ def as_expected(name, device, found, reason):
     """Return whether a verdict is right: no framework computes a wrong result, and a listed one
     refuses kernels that it lacks.
 
-    reason: part of the listed framework's reason, or a tuple of those of which one is given; None
+    reason: part of the listed framework's reason, or a tuple of several, any one of them; None
     where it has the kernel. A device other than the processor may have kernels that the processor
     lacks.
     """
