@@ -88,6 +88,12 @@ def load(
     return dict(found)
 
 
+def load_of_several_frameworks(results: Path, name: str) -> dict[KernelIdentity, list[Round]]:
+    """Return the rounds of a machine that measured several frameworks; see `load`."""
+    path = ensemble_round_files.path_of(results / name, ensemble_round_files.SEVERAL)
+    return load(results, name, [path])
+
+
 def between(rounds: Iterable[Round], before: Point, after: Point) -> SharedStep | None:
     """Return the step between two points of a kernel; None where they share too few rounds.
 

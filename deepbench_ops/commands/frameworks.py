@@ -63,9 +63,10 @@ def frameworks(
         for point in every
         if (point.set, point.family, point.problem_id) in members and point.precision == precision
     ]
+    rounds = shared_rounds.load_of_several_frameworks(results, name)
     found = [
         contest
-        for contest in analysis.contests(every, shared_rounds.load(results, name))
+        for contest in analysis.contests(every, rounds)
         if any(
             (each, contest.kernel.family, contest.kernel.problem_id) in members
             for each in contest.sets

@@ -31,7 +31,6 @@ from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.pages.noise_data import NoiseByLine
 from deepbench_ops.problems.benchmark_names import FOREIGN
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import ensemble_round_files
 
 
 class BuiltPages(NamedTuple):
@@ -100,10 +99,7 @@ def _rounds_of_several_frameworks(results: Path, machine: MachineRecord) -> Shar
 
     A damaged file is among the problems already.
     """
-    several = ensemble_round_files.path_of(results / machine.name, ensemble_round_files.SEVERAL)
-    if not several.exists():
-        return {}
     try:
-        return shared_rounds.load(results, machine.name, [several])
+        return shared_rounds.load_of_several_frameworks(results, machine.name)
     except DeepbenchError:
         return {}

@@ -261,6 +261,14 @@ def test_scales_of_rows_lie_as_the_gpu_reads_them(m, blocks):
     assert torch.equal(given, found)
 
 
+def test_sums_that_a_processor_cuts_off_are_refused(monkeypatch):
+    """ONNX Runtime's fused operator gives wrong results on x86 processors without VNNI."""
+    backend = backend_of("onnxruntime")
+    monkeypatch.setattr("deepbench_ops.backends.vnni.adds_in_32_bits", lambda: False)
+    with pytest.raises(Unsupported, match="without VNNI"):
+        backend.build(QuantisedLinear(13, 208, 256), "int8_row", "fused_forward")
+
+
 def test_few_tokens_are_padded_where_the_device_demands_more_rows(monkeypatch):
     """As on CUDA, int8 products of 13 tokens have 24 rows; y has 13, and the record says so."""
     backend = loaded("torch")

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from example_points import point
 
-from deepbench_ops.analysis import points
+from deepbench_ops.analysis import missing_reasons, points
 from deepbench_ops.analysis.nearest_model_run import PublishedConditions, nearest
 from deepbench_ops.analysis.published_model_figures import TABLES, load
 from deepbench_ops.asv_adapter import machine_entry
@@ -121,13 +121,25 @@ def test_every_cell_that_is_not_as_published_has_a_reason(name):
         assert cell["why_not"] or not cell["differs"], row["printed"]
 
 
-def test_reasons_name_what_the_machine_lacks_for_this_very_figure():
+def test_reasons_name_what_the_machine_lacks_for_this_very_figure(monkeypatch):
     """Cores, memory, time for a call, the precision, devices; or the command that would do."""
     served = {(row["printed"], row["precision"]): why(cell) for row, cell in cells("stcp920")}
     assert "float16 was not measured; 12 batches at once on 2" in served["resnet50", "float16"]
     trained = {(row["network"], row["devices"]): why(cell) for row, cell in cells("mindspore")}
     bert = trained["bert_large_128", 1]
     assert "bfloat16 was not measured; " in bert
+    of_profile = missing_reasons.resources_of
+
+    def without_bfloat16(entry, profile):
+        return replace(of_profile(entry, profile), without=frozenset({"bfloat16"}))
+
+    monkeypatch.setattr(missing_reasons, "resources_of", without_bfloat16)
+    (low,) = [
+        why(cell)
+        for row, cell in cells("mindspore")
+        if (row["network"], row["devices"]) == ("bert_large_128", 1)
+    ]
+    assert "bfloat16 was not measured, and the machine's profile has no peak of it" in low
     assert "e+10 bytes of memory needed by the estimate, 2.53e+10 there" in bert
     assert "s for a call even at the machine's peak" in bert
     assert "not measured yet" not in bert
