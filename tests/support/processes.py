@@ -58,9 +58,17 @@ def state(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
 
 
-def eventually_gone(mark: str, seconds: float = 10.0) -> bool:
-    """Whether all marked processes end within so many seconds."""
+def eventually_gone(mark: str, seconds: float = 60.0) -> bool:
+    """Whether all marked processes end within so many seconds; those that do not are printed.
+
+    They end at once, but a machine shared with others may stand still for many seconds.
+    """
     end = time.monotonic() + seconds
     while marked_pids(mark) and time.monotonic() < end:
         time.sleep(0.05)
-    return not marked_pids(mark)
+    left = marked_pids(mark)
+    for pid in left:
+        with suppress(OSError):
+            command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+            print(f"process {pid} is left, in state {state(pid)}: {command}")
+    return not left
