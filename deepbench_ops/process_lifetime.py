@@ -11,9 +11,11 @@ its parent.
 import ctypes
 import errno
 import os
+import select
 import shutil
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -54,6 +56,22 @@ def outlive_parent() -> None:
     """Undo `end_with`, for a process that has something to clean up when its parent has ended."""
     if (prctl := _prctl()) is not None:
         prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0)
+
+
+def end_when_unread(descriptor: int) -> None:
+    """End this process by SIGTERM when the reader of a pipe or socket that it writes to has gone.
+
+    ssh ends no process on a host when its connection is closed; only this tells. A thread waits for
+    it. A file has no reader that could go.
+    """
+
+    def wait() -> None:
+        gone = select.poll()
+        gone.register(descriptor, 0)
+        if gone.poll()[0][1] & (select.POLLERR | select.POLLHUP):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 @contextmanager

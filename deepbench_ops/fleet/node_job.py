@@ -2,7 +2,8 @@
 
 The job script that ReFrame generates runs this. It describes the machine type where that is
 missing, measures by `asv run` in a project folder of the job's own, or a training, and writes the
-outcome. An interrupted job that is started again goes on where it stopped, on any node.
+outcome. It ends when the reader of its output has gone, as after the end of a connection by ssh. An
+interrupted job that is started again goes on where it stopped, on any node.
 """
 
 import errno
@@ -17,7 +18,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from deepbench_ops import project
+from deepbench_ops import process_lifetime, project
 from deepbench_ops.asv_adapter import private_result_fields, result_files
 from deepbench_ops.asv_adapter.run_hooks import YES_VARIABLE
 from deepbench_ops.errors import DeepbenchError, remedy
@@ -182,4 +183,5 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
+    process_lifetime.end_when_unread(sys.stdout.fileno())
     sys.exit(main(sys.argv[1:]))

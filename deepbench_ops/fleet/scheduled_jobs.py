@@ -117,6 +117,17 @@ def ask_flux_for_a_node(job: Any, seconds: float) -> None:
     job.fluxjob = whole
 
 
+def cancel_over_ssh(job: Any) -> None:
+    """End the connections of a job by ssh; its processes end with them.
+
+    ReFrame 4.10 signals the first of a job's commands, the copy of its files, and fails where that
+    has ended. job: ReFrame's job of a test, with a command for each step.
+    """
+    for step in job.steps.values():
+        if step.started() and not step.done():
+            step.cancel()
+
+
 def of(path: Path, plan: Plan) -> FleetJobs:
     """Return the jobs of a plan, whose site ReFrame is asked for.
 

@@ -29,7 +29,7 @@ SOURCES = {
 """Title and description of the source of each published table."""
 
 
-PLACEMENT = ("nodes", "ranks_per_node", "interconnect")
+PLACEMENT = ("nodes", "ranks_per_node", "interconnect", model_runs.LAUNCHER)
 """Conditions of a run over several nodes, by which the page names the command that repeats it."""
 
 
@@ -85,7 +85,8 @@ def content(machines: Sequence[MachineRecord], lines: Sequence[Line]) -> dict[st
 def _page_fields(run: Mapping[str, Any]) -> Mapping[str, Any]:
     """The fields of a run that the page shows; percentiles only if there are enough batches.
 
-    Of the conditions these are the nodes, ranks of each and interconnect of a fleet's training.
+    Of the conditions these are the nodes, ranks of each, interconnect and launcher of a fleet's
+    training.
     """
     fields = with_reasons(run) if run["kind"] == "latency" else run
     conditions = run.get("conditions") or {}

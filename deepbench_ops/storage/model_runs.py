@@ -18,7 +18,11 @@ ASKED = {
     ),
     "scaling": ("model", "batch", "ranks", "precision", "split", "device", "release"),
 }
-"""Fields that identify a run, by its kind; a new run replaces one with the same values."""
+"""Fields that identify a run, by its kind; a new run replaces one with the same values, unless
+another launcher started its ranks."""
+
+LAUNCHER = "launcher"
+"""Condition of a run over several nodes: the program that started its ranks."""
 
 TIMES = ("median_seconds", "p90_seconds", "p99_seconds", "step_seconds", "low", "high")
 """Fields in seconds."""
@@ -105,4 +109,5 @@ def _wrong(run: ModelRun) -> str:
 
 def _key(run: ModelRun) -> tuple[Any, ...]:
     asked = FORMERLY | run
-    return run["kind"], *(asked[name] for name in ASKED[run["kind"]])
+    launcher = dict(run.get("conditions") or {}).get(LAUNCHER)
+    return run["kind"], *(asked[name] for name in ASKED[run["kind"]]), launcher

@@ -6,8 +6,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
@@ -18,11 +17,10 @@ import local_slurm
 import processes
 import pytest
 from local_slurm import LocalSlurm
+from running_fleet import Fleet, ended
 
 from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
 from deepbench_ops.fleet import fleet_plan as plans
-from deepbench_ops.fleet import job_folder
-from deepbench_ops.fleet.fleet_plan import Job
 from deepbench_ops.fleet.planned_training import PlannedTraining
 from deepbench_ops.storage import measurement_files, model_runs
 
@@ -33,7 +31,7 @@ pytestmark = [
 ]
 
 FAMILIES = ("topk", "softmax", "rms_norm")
-WAIT_SECONDS = 240.0
+SITE = {"system": "slurm", "config": str(local_slurm.SITE)}
 
 
 @pytest.fixture(scope="module")
@@ -45,111 +43,30 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalSlurm]:
     found.stop()
 
 
-class Fleet:
-    """A project with a plan of a job for each family, and the run of it."""
+class SlurmFleet(Fleet):
+    """A fleet on the three nodes."""
 
-    def __init__(
-        self,
-        root: Path,
-        slurm: LocalSlurm,
-        release: str = fleet_project.RELEASE,
-        machine: str = fleet_project.MACHINE,
-    ) -> None:
-        self.root, self.slurm = root, slurm
-        self.path = fleet_project.make(root, release, machine)
-        self.environ = {**fleet_project.environ(root), **slurm.variables}
-
-    def plan(self, *shards: tuple[str, ...], **more: object) -> None:
-        """Write a plan of jobs with these families."""
-        self.write(
-            [fleet_project.job(n, families=each) for n, each in enumerate(shards, 1)], **more
-        )
-
-    def write(self, jobs: list[Job], **more: object) -> None:
-        """Write a plan of these jobs."""
-        site = {"system": "slurm", "config": str(local_slurm.SITE)}
-        fleet_project.write(self.path, fleet_project.plan(*jobs, **site, **more))
-
-    def start(self, *more: str) -> "subprocess.Popen[str]":
-        """Start `deepbench fleet run`."""
-        options = [str(self.path), "--", *more] if more else []
-        return subprocess.Popen(
-            [*command.COMMAND, "fleet", "run", *options],
-            cwd=self.root,
-            env=self.environ,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-
-    def run(self, *more: str) -> tuple[int, str]:
-        """Run it to its end; return its status and output."""
-        return ended(self.start(*more))
-
-    def wait(self, what: Callable[[], object]) -> None:
-        """Return when something is true. Fails where it does not become so."""
-        until = time.monotonic() + WAIT_SECONDS
-        while not what():
-            assert time.monotonic() < until, "it did not happen"
-            time.sleep(0.2)
-
-    def wait_for_points(self, number: int = 1) -> None:
-        """Return when so many jobs have measured a point."""
-        self.wait(lambda: len(self.journals()) >= number)
-
-    def journals(self) -> list[Path]:
-        """The journals of unfinished jobs."""
-        return [
-            path
-            for path in self.path.parent.glob("jobs/**/unfinished/*.jsonl")
-            if path.stat().st_size
-        ]
-
-    def states(self) -> Counter[str]:
-        """How many jobs are in each state."""
-        plan = plans.read(self.path)
-        return Counter(each.state() for each in job_folder.folders(plan, self.path))
-
-    def demand_all_once(
-        self,
-        families: tuple[str, ...] = FAMILIES,
-        jobs: int = 3,
-        machine: str = fleet_project.MACHINE,
-    ) -> None:
-        """Every kernel of the plan is in the results, with the records of its two processes."""
-        found: Counter[tuple[str, str]] = Counter()
-        for path in measurement_files.paths(self.root / "results" / machine):
-            for each in measurement_files.load(path)[1]:
-                found[each["benchmark"], each["params"][0]] += 1
-        assert {"measured": jobs} == dict(self.states())
-        assert set(families) == {name.partition(".")[0] for name, _ in found}
-        assert {2} == set(found.values())
-
-
-def ended(run: "subprocess.Popen[str]") -> tuple[int, str]:
-    """The status and output of a command when it has ended."""
-    said, _ = run.communicate(timeout=600)
-    assert "Traceback" not in said, said
-    return run.returncode, said
+    def __init__(self, root: Path, slurm: LocalSlurm, *more: str) -> None:
+        self.slurm = slurm
+        super().__init__(root, SITE, slurm.variables, *more)
 
 
 @pytest.fixture
-def fleet(tmp_path: Path, slurm: LocalSlurm) -> Fleet:
+def fleet(tmp_path: Path, slurm: LocalSlurm) -> SlurmFleet:
     """A project with a plan of three jobs."""
-    found = Fleet(tmp_path, slurm)
+    found = SlurmFleet(tmp_path, slurm)
     found.plan(*((family,) for family in FAMILIES))
     return found
 
 
-def test_three_jobs_on_three_nodes(fleet: Fleet) -> None:
+def test_three_jobs_on_three_nodes(fleet: SlurmFleet) -> None:
     """At the same time, each on a node of its own; the records name the nodes."""
     run = fleet.start()
     fleet.wait(lambda: len(fleet.slurm.jobs()) == 3)
     assert set(local_slurm.NODES) == set(fleet.slurm.jobs().values())
     status, said = ended(run)
     assert 0 == status, said
-    fleet.demand_all_once()
+    fleet.demand_all_once(FAMILIES, jobs=3)
     (path,) = measurement_files.paths(fleet.root / "results" / fleet_project.MACHINE)
     assert set(local_slurm.NODES) == {
         each["node"] for each in measurement_files.load(path)[0].values()
@@ -159,7 +76,7 @@ def test_three_jobs_on_three_nodes(fleet: Fleet) -> None:
     assert {"#SBATCH --exclusive", "#SBATCH --no-requeue", "#SBATCH --ntasks=1"} <= options
 
 
-def test_a_cancelled_job_is_submitted_again_and_goes_on(fleet: Fleet) -> None:
+def test_a_cancelled_job_is_submitted_again_and_goes_on(fleet: SlurmFleet) -> None:
     """By the same run."""
     fleet.plan(FAMILIES)
     run = fleet.start()
@@ -167,10 +84,10 @@ def test_a_cancelled_job_is_submitted_again_and_goes_on(fleet: Fleet) -> None:
     fleet.slurm.ask("scancel", next(iter(fleet.slurm.jobs())))
     status, said = ended(run)
     assert 0 == status, said
-    fleet.demand_all_once(jobs=1)
+    fleet.demand_all_once(FAMILIES, jobs=1)
 
 
-def test_a_lost_node_costs_nothing_that_is_measured(fleet: Fleet) -> None:
+def test_a_lost_node_costs_nothing_that_is_measured(fleet: SlurmFleet) -> None:
     """Its slurmd and its job are killed; the job goes on, here or on another node."""
     run = fleet.start()
     fleet.wait_for_points()
@@ -183,10 +100,10 @@ def test_a_lost_node_costs_nothing_that_is_measured(fleet: Fleet) -> None:
     finally:
         fleet.slurm.start_node(node)
     assert 0 == status, said
-    fleet.demand_all_once()
+    fleet.demand_all_once(FAMILIES, jobs=3)
 
 
-def test_a_node_that_is_down_is_not_waited_for(fleet: Fleet) -> None:
+def test_a_node_that_is_down_is_not_waited_for(fleet: SlurmFleet) -> None:
     """The others measure all jobs."""
     fleet.slurm.ask("scontrol", "update", "NodeName=node1", "State=DOWN", "Reason=test")
     try:
@@ -194,10 +111,10 @@ def test_a_node_that_is_down_is_not_waited_for(fleet: Fleet) -> None:
     finally:
         fleet.slurm.ask("scontrol", "update", "NodeName=node1", "State=RESUME")
     assert 0 == status, said
-    fleet.demand_all_once()
+    fleet.demand_all_once(FAMILIES, jobs=3)
 
 
-def test_a_controller_that_is_killed_and_comes_back(fleet: Fleet) -> None:
+def test_a_controller_that_is_killed_and_comes_back(fleet: SlurmFleet) -> None:
     """The run may fail meanwhile; the next one measures the rest and no point again."""
     fleet.plan(FAMILIES)
     run = fleet.start()
@@ -210,10 +127,10 @@ def test_a_controller_that_is_killed_and_comes_back(fleet: Fleet) -> None:
         fleet.wait(lambda: not fleet.slurm.jobs())
         status, said = fleet.run()
     assert 0 == status, said
-    fleet.demand_all_once(jobs=1)
+    fleet.demand_all_once(FAMILIES, jobs=1)
 
 
-def test_a_job_that_is_submitted_twice_is_measured_once(fleet: Fleet) -> None:
+def test_a_job_that_is_submitted_twice_is_measured_once(fleet: SlurmFleet) -> None:
     """The second one waits for the first, and finds it measured or is refused."""
     fleet.plan(FAMILIES)
     run = fleet.start()
@@ -225,10 +142,10 @@ def test_a_job_that_is_submitted_twice_is_measured_once(fleet: Fleet) -> None:
     status, said = ended(run)
     assert 0 == status, said
     fleet.wait(lambda: not fleet.slurm.jobs() and not fleet.slurm.jobs("pending"))
-    fleet.demand_all_once(jobs=1)
+    fleet.demand_all_once(FAMILIES, jobs=1)
 
 
-def test_a_job_at_its_time_limit_is_submitted_again_and_goes_on(fleet: Fleet) -> None:
+def test_a_job_at_its_time_limit_is_submitted_again_and_goes_on(fleet: SlurmFleet) -> None:
     """By the same run. The job is held until its limit: Slurm looks every half a minute."""
     fleet.plan(FAMILIES)
     run = fleet.start()
@@ -240,10 +157,10 @@ def test_a_job_at_its_time_limit_is_submitted_again_and_goes_on(fleet: Fleet) ->
     fleet.wait(lambda: "=TIMEOUT " in fleet.slurm.ask("scontrol", "show", "job", job))
     status, said = ended(run)
     assert 0 == status, said
-    fleet.demand_all_once(jobs=1)
+    fleet.demand_all_once(FAMILIES, jobs=1)
 
 
-def test_ctrl_c_cancels_the_jobs_of_the_scheduler(fleet: Fleet) -> None:
+def test_ctrl_c_cancels_the_jobs_of_the_scheduler(fleet: SlurmFleet) -> None:
     """None is left there, and the next run goes on."""
     fleet.plan(FAMILIES)
     run = fleet.start()
@@ -256,10 +173,10 @@ def test_ctrl_c_cancels_the_jobs_of_the_scheduler(fleet: Fleet) -> None:
     assert not fleet.slurm.jobs("pending")
     status, said = fleet.run()
     assert 0 == status, said
-    fleet.demand_all_once(jobs=1)
+    fleet.demand_all_once(FAMILIES, jobs=1)
 
 
-def test_a_full_shared_disk_is_a_line_and_nothing_is_lost(fleet: Fleet) -> None:
+def test_a_full_shared_disk_is_a_line_and_nothing_is_lost(fleet: SlurmFleet) -> None:
     """After there is room the same command goes on."""
     with full_disk.mounted(fleet.path.parent, "32m"):
         run = fleet.start()
@@ -271,10 +188,10 @@ def test_a_full_shared_disk_is_a_line_and_nothing_is_lost(fleet: Fleet) -> None:
         (fleet.path.parent / "filler").unlink()
         status, said = fleet.run()
         assert 0 == status, said
-        fleet.demand_all_once()
+        fleet.demand_all_once(FAMILIES, jobs=3)
 
 
-def test_a_full_disk_of_a_node_is_a_line_and_nothing_is_lost(fleet: Fleet) -> None:
+def test_a_full_disk_of_a_node_is_a_line_and_nothing_is_lost(fleet: SlurmFleet) -> None:
     """Its folder for temporary files fills up while a job runs; another time the job goes on."""
     fleet.plan(FAMILIES[:2])
     own = Path(fleet.environ["TMPDIR"], local_slurm.NODES[0])
@@ -290,7 +207,7 @@ def test_a_full_disk_of_a_node_is_a_line_and_nothing_is_lost(fleet: Fleet) -> No
     fleet.demand_all_once(FAMILIES[:2], jobs=1)
 
 
-def test_every_node_measures_a_plan_for_every_node(fleet: Fleet) -> None:
+def test_every_node_measures_a_plan_for_every_node(fleet: SlurmFleet) -> None:
     """Nothing is merged, and the nodes are compared."""
     fleet.plan(("rms_norm",), every_node=True)
     status, said = fleet.run()
@@ -309,7 +226,7 @@ def test_collectives_and_a_training_over_two_nodes(tmp_path: Path, slurm: LocalS
     placement = RankPlacement(2, 1, "srun", "loopback")
     machine = plans.profile(fleet_project.MACHINE, placement)
     release = f"torch-{metadata.version('torch').partition('+')[0]}"
-    fleet = Fleet(tmp_path, slurm, release, machine)
+    fleet = SlurmFleet(tmp_path, slurm, release, machine)
     job = fleet_project.job(machine=machine, release=release, families=("all_gather",))
     training = PlannedTraining("mmoe")
     more = fleet_project.job(2, machine, release=release, families=(), training=training)

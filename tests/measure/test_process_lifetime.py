@@ -56,6 +56,14 @@ finally:
     server.close()
 """
 
+UNREAD = """
+import sys, time
+from deepbench_ops import process_lifetime
+process_lifetime.end_when_unread(sys.stdout.fileno())
+print("ready", flush=True)
+time.sleep(float(sys.argv[1]))
+"""
+
 FORKS = """
 import os, time
 from deepbench_ops import process_lifetime
@@ -230,3 +238,20 @@ def test_kills_at_random_moments_leave_none(mark, number):
         time.sleep(chance.uniform(0.0, 0.5))
         process.kill()
     assert eventually_gone(mark, AFTER)
+
+
+def test_a_process_ends_with_the_reader_of_its_output():
+    """It sleeps, and would notice nothing itself."""
+    with subprocess.Popen(
+        [sys.executable, "-c", UNREAD, "600"], cwd=ROOT, stdout=subprocess.PIPE
+    ) as process:
+        assert b"ready\n" == process.stdout.readline()
+        process.stdout.close()
+        assert -signal.SIGTERM == process.wait(AFTER)
+
+
+def test_a_process_that_writes_to_a_file_goes_on_to_its_end(tmp_path):
+    """A file has no reader."""
+    with (tmp_path / "said").open("w") as said:
+        done = subprocess.run([sys.executable, "-c", UNREAD, "0.2"], cwd=ROOT, stdout=said)
+    assert 0 == done.returncode

@@ -156,16 +156,24 @@ def test_each_table_has_its_order_in_the_address(page: Any, site: str) -> None:
 def test_a_training_over_several_nodes_names_the_plan_that_repeats_it(
     page: Any, site: str, html: Path
 ) -> None:
-    """Its efficiency is that against one rank alone, whose run has no nodes."""
+    """Its efficiency is that against one rank alone, whose run has no nodes and no launcher."""
     data = json.loads(unpacked((html / "data/models.js").read_text("utf-8")))
     run = data["scaling"][0] | {"machine": "lab-2x4-hdr200", "ranks": 1, "step_seconds": 0.1}
     placed = {"nodes": "2", "ranks_per_node": "4", "interconnect": "hdr200"}
-    data["scaling"] = [run, run | {"ranks": 8, "step_seconds": 0.2, **placed}]
+    together = run | {"ranks": 8, **placed}
+    data["scaling"] = [
+        run,
+        together | {"step_seconds": 0.2, "launcher": "srun"},
+        together | {"step_seconds": 0.4, "launcher": "mpirun"},
+    ]
     changed = script_of(json.dumps(data))
     page.route("**/data/models.js", lambda route: route.fulfill(body=changed))
     opened(page, site, "models.html#table=stcp920")
-    shown = [row[-1] for row in rows(page, "#scaling") if row[1] == "lab-2x4-hdr200"]
-    assert ["100 %", "50 %"] == shown
-    page.locator("#scaling tr", has_text="lab-2x4-hdr200").first.locator("button.open").click()
-    wanted = "--nodes 2 --ranks-per-node 4 --interconnect hdr200 --training wide_deep --batch 1000"
+    shown = {(row[6], row[-1]) for row in rows(page, "#scaling") if row[1] == "lab-2x4-hdr200"}
+    by = "ranks started by {}".format
+    each = {by("srun"): ("100 %", "50 %"), by("mpirun"): ("100 %", "25 %")}
+    assert {(how, share) for how, shares in each.items() for share in shares} == shown
+    page.locator("#scaling tr", has_text=by("srun")).first.locator("button.open").click()
+    wanted = "--nodes 2 --ranks-per-node 4 --interconnect hdr200 --launcher srun"
+    wanted += " --training wide_deep --batch 1000"
     assert f"deepbench fleet plan {wanted}" == page.inner_text("#scaling tr.detail code")

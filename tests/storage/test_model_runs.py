@@ -37,6 +37,19 @@ def test_another_layout_or_number_of_threads_is_another_question(tmp_path):
     assert [2.0, 1.0, 1.0] == [run["median_seconds"] for run in stored]
 
 
+def test_a_training_that_another_launcher_starts_is_another_question(tmp_path):
+    """The runs of both launchers are kept, the newest of each."""
+    scaling = {"kind": "scaling", "model": "mmoe", "batch": 8, "ranks": 2, "split": False}
+    scaling |= {"precision": "float32", "device": "cpu", "release": "torch-2.13.0"}
+    for seconds, launcher in ((1.0, "srun"), (2.0, "mpirun"), (3.0, "srun")):
+        run = {**scaling, "step_seconds": seconds, "conditions": {"launcher": launcher}}
+        model_runs.add(tmp_path / "box", [run])
+    stored = model_runs.load(tmp_path / "box")
+    assert {"srun": 3.0, "mpirun": 2.0} == {
+        run["conditions"]["launcher"]: run["step_seconds"] for run in stored
+    }
+
+
 def test_of_two_lines_that_answer_the_same_question_the_last_counts(tmp_path):
     """As where two branches each added a run."""
     path = model_runs.add(tmp_path / "box", [RUN])

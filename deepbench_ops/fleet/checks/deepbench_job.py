@@ -8,6 +8,7 @@ A job that is measured is no test any more.
 """
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,8 @@ class DeepbenchJob(rfm.RunOnlyRegressionTest):
             self.num_cpus_per_task = max(1, count // FLEET.ranks_per_node)
         if scheduler == "flux":
             scheduled_jobs.ask_flux_for_a_node(self.job, float(self.time_limit))
+        if scheduler == "ssh":
+            self.job.cancel = partial(scheduled_jobs.cancel_over_ssh, self.job)
 
     @sanity_function
     def is_measured(self) -> Any:

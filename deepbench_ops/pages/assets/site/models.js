@@ -179,16 +179,27 @@
                 add(JSON.stringify(about), about, row.devices, row.published);
             });
         });
+        /* The launchers that started ranks of the same training; one rank alone had none, and is compared with each. */
+        function launchers(row) {
+            if (row.launcher) { return [row.launcher]; }
+            var found = data.scaling.filter(function (other) {
+                return other.launcher && ['model', 'machine', 'precision', 'release', 'batch', 'split'].every(function (name) { return other[name] === row[name]; });
+            });
+            return found.length ? d.distinct(found.map(function (other) { return other.launcher; })) : [''];
+        }
         data.scaling.forEach(function (row) {
-            var about = {model: row.model, pass: 'training_step', machine: row.machine, precision: row.precision, of: row.release,
-                batch: row.batch, how: row.split ? 'tables split over the ranks' : '', command: 'deepbench scaling ' + row.model + ' --batch ' + row.batch +
-                    (row.split ? ' --split' : '')};
-            var key = JSON.stringify(about);
-            add(key, about, row.ranks, row.batch * row.ranks / row.step_seconds);
-            if (row.interconnect) {
-                groups[key].about.command = 'deepbench fleet plan --nodes ' + row.nodes + ' --ranks-per-node ' + row.ranks_per_node +
-                    ' --interconnect ' + row.interconnect + ' --training ' + row.model + ' --batch ' + row.batch + (row.split ? ' --split' : '');
-            }
+            launchers(row).forEach(function (launcher) {
+                var split = row.split ? ' --split' : '', batch = ' --batch ' + row.batch;
+                var how = [row.split && 'tables split over the ranks', launcher && 'ranks started by ' + launcher].filter(Boolean).join(', ');
+                var about = {model: row.model, pass: 'training_step', machine: row.machine, precision: row.precision, of: row.release,
+                    batch: row.batch, how: how, command: 'deepbench scaling ' + row.model + batch + split};
+                var key = JSON.stringify(about);
+                add(key, about, row.ranks, row.batch * row.ranks / row.step_seconds);
+                if (row.interconnect) {
+                    groups[key].about.command = 'deepbench fleet plan --nodes ' + row.nodes + ' --ranks-per-node ' + row.ranks_per_node +
+                        ' --interconnect ' + row.interconnect + ' --launcher ' + row.launcher + ' --training ' + row.model + batch + split;
+                }
+            });
         });
         var rows = Object.values(groups).flatMap(function (group) {
             var points = group.points.sort(function (a, b) { return a.devices - b.devices; });
