@@ -13,7 +13,7 @@ lines: list[str] = []
 
 
 _printed: set[str] = set()
-_records: list[list[tuple[str, bool]]] = []
+_held_back: list[list[tuple[str, bool]]] = []
 
 
 def report(line: str, damaged: bool = True) -> None:
@@ -21,8 +21,9 @@ def report(line: str, damaged: bool = True) -> None:
 
     damaged: whether the answer lacks something for it.
     """
-    for record in _records:
-        record.append((line, damaged))
+    if _held_back:
+        _held_back[-1].append((line, damaged))
+        return
     if damaged and line not in lines:
         lines.append(line)
     if line not in _printed:
@@ -31,14 +32,17 @@ def report(line: str, damaged: bool = True) -> None:
 
 
 @contextmanager
-def recorded() -> Iterator[list[tuple[str, bool]]]:
-    """Yield a list of the reports made meanwhile: the arguments of `report`."""
-    record: list[tuple[str, bool]] = []
-    _records.append(record)
+def held_back() -> Iterator[list[tuple[str, bool]]]:
+    """Yield a list of the reports made meanwhile, the arguments of `report`; none is printed.
+
+    For a process that works for another, which reports them.
+    """
+    reports: list[tuple[str, bool]] = []
+    _held_back.append(reports)
     try:
-        yield record
+        yield reports
     finally:
-        _records.remove(record)
+        _held_back.remove(reports)
 
 
 def forget() -> None:

@@ -3,12 +3,9 @@
 It takes most of the time of verdicts on a large store: 0.7 ms for a line of forty releases.
 """
 
-import os
-import signal
 from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 
+from deepbench_ops import work_on_cores
 from deepbench_ops.analysis.change_detection import detect_changes
 from deepbench_ops.analysis.kernel_lines import Line
 
@@ -25,14 +22,9 @@ def detect(lines: Iterable[Line]) -> None:
     Of a few lines nothing is computed before it is asked for.
     """
     missing = [line for line in lines if line.long_enough and "detected" not in vars(line)]
-    cores = len(os.sched_getaffinity(0))
-    if cores < 2 or len(missing) < FEWEST_LINES:
+    if work_on_cores.cores() < 2 or len(missing) < FEWEST_LINES:
         return
-    ignore_interrupts = (signal.SIGINT, signal.SIG_IGN)  # this process ends the others
-    with ProcessPoolExecutor(
-        cores, get_context("spawn"), initializer=signal.signal, initargs=ignore_interrupts
-    ) as pool:
-        levels = (line.levels for line in missing)
-        found = pool.map(detect_changes, levels, chunksize=TOGETHER)
-        for line, changes in zip(missing, found, strict=True):
-            vars(line)["detected"] = changes
+    levels = (line.levels for line in missing)
+    found = work_on_cores.results(detect_changes, levels, TOGETHER)
+    for line, changes in zip(missing, found, strict=True):
+        vars(line)["detected"] = changes

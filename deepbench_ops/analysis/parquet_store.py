@@ -10,12 +10,13 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 from pyarrow import parquet
 
-from deepbench_ops import damaged_input, project
+from deepbench_ops import damaged_input, project, work_on_cores
 from deepbench_ops.analysis import parquet_columns, parquet_rows, points
 from deepbench_ops.analysis.point_filter import EVERYTHING, Only
 from deepbench_ops.analysis.points import Point
@@ -28,6 +29,9 @@ from deepbench_ops.storage import atomic_write, input_digest, json_cache, locks
 TABLES = ("times", "samples", "counts")
 ROWS = 65_536
 """Rows that a reader skips or reads together."""
+
+LEAST_BYTES = 2**24
+"""Size of changed results from which processes save more than their start takes, a second each."""
 
 DAMAGE, STRANGE = b"deepbench damage", b"deepbench left out"
 """Names in a file's metadata: the reports about its inputs, and how many results are left out for
@@ -72,8 +76,7 @@ class Store:
         """
         with locks.results(self.folder, "deepbench store build"):
             releases = self._releases()
-            for machine in points.machines(self.results):
-                yield self._make(machine, releases, again)
+            yield from self._parts(releases, again)
             for gone in set(self.machines) - set(points.machines(self.results)):
                 for path in (self._about(gone), *self._paths(gone).values()):
                     path.unlink(missing_ok=True)
@@ -145,16 +148,40 @@ class Store:
         """Return the file with a digest and the checksums of a machine's files."""
         return self.folder / "checksums" / machine
 
-    def _make(self, machine: str, releases: dict[str, Release], again: bool) -> Part:
-        digest = self._digest(machine, releases)
-        if not again and self._is_fresh(machine, releases):
-            return Part(machine, _rows(self._path("times", machine)), made=False)
+    def _parts(self, releases: dict[str, Release], again: bool) -> Iterator[Part]:
+        """Make the files of machines whose results have changed; yield all machines, in order."""
+        machines = points.machines(self.results)
+        digests = {machine: self._digest(machine, releases) for machine in machines}
+        old = [each for each in machines if again or self._made_from(each) != digests[each]]
+        make = partial(self._make, releases)
+        size = sum(_size(self.results / machine) for machine in old)
+        spread = len(old) > 1 and size >= LEAST_BYTES and work_on_cores.cores() > 1
+        asked = [(machine, digests[machine]) for machine in old]
+        made = work_on_cores.results(make, asked) if spread else map(make, asked)
+        for machine in machines:
+            if machine not in old:
+                yield Part(machine, _rows(self._path("times", machine)), made=False)
+                continue
+            rows, reports, strange = next(made)
+            for line, damaged in reports:
+                damaged_input.report(line, damaged)
+            points.report_strange(machine, strange)
+            yield Part(machine, rows, made=True)
+
+    def _make(
+        self, releases: dict[str, Release], asked: tuple[str, str]
+    ) -> tuple[int, list[tuple[str, bool]], Counter[str]]:
+        """Make a machine's files; return the number of its times, the reports about damaged inputs,
+        and how many results are left out for each reason.
+
+        asked: its name, and the digest of its inputs.
+        """
+        machine, digest = asked
         strange: Counter[str] = Counter()
-        with damaged_input.recorded() as damage, no_collector():  # as in `points.load`
+        with damaged_input.held_back() as damage, no_collector():  # as in `points.load`
             found = parquet_columns.tables(
                 points.of_each_result(self.results, machine, releases, strange, True, True)
             )
-        points.report_strange(machine, strange)
         about = {DAMAGE: json.dumps(damage).encode(), STRANGE: json.dumps(strange).encode()}
         with atomic_write.together() as ready:
             written = {name: ready(path) for name, path in self._paths(machine).items()}
@@ -162,7 +189,7 @@ class Store:
                 rows = table.replace_schema_metadata(about)
                 parquet.write_table(rows, written[name], compression="zstd", row_group_size=ROWS)
             json_cache.write(ready(self._about(machine)), [digest, _checksums(written)])
-        return Part(machine, found["times"].num_rows, made=True)
+        return found["times"].num_rows, damage, strange
 
     def _is_fresh(self, machine: str, releases: Mapping[str, Release]) -> bool:
         return self._made_from(machine) == self._digest(machine, releases)
@@ -178,6 +205,11 @@ class Store:
         table = repr(sorted((each.hash, each.date) for each in releases.values()))
         key = hashlib.sha256(table.encode()).hexdigest()
         return input_digest.of_machine(self.results / machine, key)
+
+
+def _size(machine: Path) -> int:
+    """Return the bytes of a machine's folder."""
+    return sum(path.stat().st_size for path in machine.rglob("*") if path.is_file())
 
 
 def _checksums(paths: Mapping[str, Path]) -> dict[str, str]:

@@ -5,6 +5,7 @@ from datetime import date
 
 from example_points import GEMMS, point
 
+from deepbench_ops import work_on_cores
 from deepbench_ops.analysis import detection_processes
 from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.releases.release_table import Release
@@ -32,7 +33,7 @@ def example_lines():
 def test_processes_find_what_one_process_finds(monkeypatch):
     """Each line keeps the changes along it; short ones have none."""
     monkeypatch.setattr(detection_processes, "FEWEST_LINES", 1)
-    monkeypatch.setattr(detection_processes.os, "sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr(work_on_cores, "cores", lambda: 2)
     together, alone = example_lines(), example_lines()
     detection_processes.detect(together)
     assert [True] * 6 + [False] == ["detected" in vars(line) for line in together]
@@ -42,7 +43,7 @@ def test_processes_find_what_one_process_finds(monkeypatch):
 
 def test_few_lines_start_no_process(monkeypatch):
     """They are computed when they are asked for."""
-    monkeypatch.setattr(detection_processes, "ProcessPoolExecutor", None)
+    monkeypatch.setattr(work_on_cores, "results", None)
     few = example_lines()
     detection_processes.detect(few)
     assert not any("detected" in vars(line) for line in few)

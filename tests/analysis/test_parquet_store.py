@@ -12,9 +12,10 @@ import pytest
 from command import deepbench
 from pyarrow import parquet
 
-from deepbench_ops import damaged_input
-from deepbench_ops.analysis import machine_points, points
+from deepbench_ops import damaged_input, work_on_cores
+from deepbench_ops.analysis import machine_points, parquet_store, points
 from deepbench_ops.analysis.parquet_store import TABLES, Store
+from deepbench_ops.asv_adapter import result_files
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.pages import machine_lines
 from deepbench_ops.releases import table_location
@@ -48,6 +49,23 @@ def test_the_store_equals_the_results(store, machine, rounds, samples):
     expected = points.load(store.results, machine, known, rounds, samples=samples)
     assert expected == store.load(machine, known, rounds, samples)
     assert expected == machine_points.load(store.results, machine, known, rounds, samples)
+
+
+def test_processes_make_the_files_that_one_process_makes(store, monkeypatch, capsys):
+    """A damaged result is reported once, here, and counts for the command's status."""
+    path = result_files.paths(store.results / "nvidia-m40")[0]
+    path.write_text("{")
+    alone = list(store.build(again=True))
+    files = {path: path.read_bytes() for path in written(store)}
+    said = capsys.readouterr().err
+    damaged_input.forget()
+    monkeypatch.setattr(parquet_store, "LEAST_BYTES", 0)
+    monkeypatch.setattr(work_on_cores, "cores", lambda: 2)
+    assert alone == list(store.build(again=True))
+    assert files == {path: path.read_bytes() for path in written(store)}
+    assert said == capsys.readouterr().err
+    assert 1 == len(damaged_input.lines)
+    assert 1 == said.count(path.name)
 
 
 def test_only_changed_machines_are_made_again(store):

@@ -1,0 +1,48 @@
+"""A function of each of many values, computed by a process for each core."""
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any, TypeVar
+
+Value = TypeVar("Value")
+Result = TypeVar("Result")
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def results(
+    function: Callable[[Value], Result], values: Iterable[Value], together: int = 1
+) -> Iterator[Result]:
+    """Yield the result of each value, in order. The processes take a second to start.
+
+    function, values and results must be picklable. together: values that a process gets at once.
+    The processes end with the iteration, also with one that is given up, as by Ctrl-C. Raises what
+    the function raises, and BrokenProcessPool where a process is killed.
+    """
+    with ProcessPoolExecutor(
+        cores(), multiprocessing.get_context("spawn"), initializer=_obey_this_process
+    ) as pool:
+        try:
+            yield from pool.map(function, values, chunksize=together)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in multiprocessing.active_children():
+                process.terminate()
+            raise
+
+
+def _obey_this_process() -> None:
+    """Have this one of the processes ignore Ctrl-C, and tidy up when the first one ends it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _end)
+
+
+def _end(*_: Any) -> None:
+    raise SystemExit
