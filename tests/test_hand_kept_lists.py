@@ -128,7 +128,7 @@ LISTS_REASONS = {
     ("tests/commands/test_time_command.py", "test_what_cannot_be_timed_is_one_line"): SOME,
     ("tests/exchange/test_export.py", "PRECISIONS"): PUBLISHED_FAMILIES,
     ("tests/fleet/test_plan_generation.py", "RELEASES"): SOME,
-    ("tests/fleet/test_slurm.py", "FAMILIES"): SOME,
+    ("tests/support/running_fleet.py", "FAMILIES"): SOME,
     ("tests/pages/test_frameworks_page.py", "ROWS"): SOME,
     ("tests/pages/test_index_page.py", "RATIOS"): SOME,
     ("tests/problems/test_problems.py", "COUNTS"): PUBLISHED_FAMILIES,

@@ -15,7 +15,7 @@ ORDER = (
     *("random_operands", "run_conditions"),
     *("statistics", "storage"),
     *("problems", "models", "backends", "measure", "distributed", "suite"),
-    *("machine", "project", "releases", "asv_adapter", "new_project"),
+    *("machine", "project", "releases", "asv_adapter", "new_project", "work_on_cores"),
     *("analysis", "exchange", "fleet", "pages", "commands", "cli"),
 )
 """Folders and single modules: each may import those before it. Measured environments need those up

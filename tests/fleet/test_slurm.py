@@ -17,7 +17,7 @@ import local_slurm
 import processes
 import pytest
 from local_slurm import LocalSlurm
-from running_fleet import Fleet, ended
+from running_fleet import FAMILIES, Fleet, ended
 
 from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
 from deepbench_ops.fleet import fleet_plan as plans
@@ -30,7 +30,6 @@ pytestmark = [
     pytest.mark.skipif(bool(local_slurm.why_not()), reason=local_slurm.why_not()),
 ]
 
-FAMILIES = ("topk", "softmax", "rms_norm")
 SITE = {"system": "slurm", "config": str(local_slurm.SITE)}
 
 

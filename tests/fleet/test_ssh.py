@@ -10,7 +10,7 @@ import local_sshd
 import processes
 import pytest
 from local_sshd import SshHosts
-from running_fleet import Fleet, ended
+from running_fleet import FAMILIES, Fleet, ended
 
 from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
 from deepbench_ops.fleet import fleet_plan as plans
@@ -23,7 +23,6 @@ pytestmark = [
     pytest.mark.skipif(bool(local_sshd.why_not()), reason=local_sshd.why_not()),
 ]
 
-FAMILIES = ("topk", "softmax", "rms_norm")
 
 SITE = """\
 site_configuration = {{

@@ -14,6 +14,7 @@ from deepbench_ops.fleet import job_folder
 from deepbench_ops.fleet.fleet_plan import Job
 from deepbench_ops.storage import measurement_files
 
+FAMILIES = ("topk", "softmax", "rms_norm")
 WAIT_SECONDS = 240.0
 
 
