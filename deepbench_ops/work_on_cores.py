@@ -23,9 +23,10 @@ def results(
     """Yield the result of each value, in order. The processes take a second to start.
 
     function, values and results must be picklable. together: values that a process gets at once.
-    The processes end with the iteration, also with one that is given up, as by Ctrl-C. Raises what
-    the function raises, and BrokenProcessPool where a process is killed.
+    The processes end with the iteration, also with one that is given up, as by Ctrl-C. Raises the
+    errors of the function, and BrokenProcessPool where a process is killed.
     """
+    others = multiprocessing.active_children()
     with ProcessPoolExecutor(
         cores(), multiprocessing.get_context("spawn"), initializer=_obey_this_process
     ) as pool:
@@ -33,8 +34,11 @@ def results(
             yield from pool.map(function, values, chunksize=together)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            for process in multiprocessing.active_children():
+            own = [each for each in multiprocessing.active_children() if each not in others]
+            for process in own:
                 process.terminate()
+            for process in own:
+                process.join()
             raise
 
 

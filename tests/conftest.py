@@ -2,6 +2,7 @@
 cores, which an earlier test may have given up; a single thread of torch; the variables that it
 began with; no external settings; and no lock on measuring."""
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -27,6 +28,13 @@ pytest_plugins = [
     "slow_tests",
     "temporary_files",
 ]
+
+
+def pytest_collection_finish() -> None:
+    """Keep the collected tests, millions of objects, out of the garbage collections of each test: a
+    test that measures collects before every sample."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -29,7 +29,9 @@ from deepbench_ops.analysis.change_point_search import segments, split_chance
 from deepbench_ops.analysis.drift_rejection import has_drifted, unexplained_splits
 from deepbench_ops.analysis.segment_levels import (
     autocorrelation,
+    clipped,
     least_squares_splits,
+    mean,
     most_probable_splits,
     noise_of,
     off_levels,
@@ -119,7 +121,7 @@ def _newest(
         history = logs[ends[-2] : -count]
         usual = fast_median(history)
         tail = logs[-count:] - usual
-        shift = float(tail.mean())
+        shift = mean(tail)
         noise = max(noise_of(history - usual), _mean_floor(floor))
         error = noise * math.sqrt(1 / count + 1 / len(history))
         one_way = bool(np.all(tail * shift > 0))
@@ -190,8 +192,8 @@ def _change(
     count = len(logs)
     off = off_levels(logs, [0, left, count])
     reach = 2 * noise_of(off)
-    kept = logs - off + np.clip(off, -reach, reach)
-    shift = float(kept[left:].mean() - kept[:left].mean())
+    kept = logs - off + clipped(off, -reach, reach)
+    shift = mean(kept[left:]) - mean(kept[:left])
     memory = autocorrelation(off) if remembers else 0.0
     inflation = math.sqrt((1 + memory) / (1 - memory))
     noise = max(noise_of(off), _mean_floor(floor))

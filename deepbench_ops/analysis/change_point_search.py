@@ -9,11 +9,12 @@ test of van der Waerden. The candidates are judged by `drift_rejection`.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import ndtri, stdtr
 
-from deepbench_ops.analysis.segment_levels import explained_squares
+from deepbench_ops.analysis.segment_levels import explained_squares, mean
 
 ALARMS, SHORT_ALARMS = 0.02, 0.04
 """Accepted probability that noise alone gives a split, over all places of a series together.
@@ -102,9 +103,15 @@ def _best_split(logs: np.ndarray) -> _Split | None:
 def _scores(logs: np.ndarray) -> np.ndarray:
     """Return normal scores of the ranks, equal values sharing theirs, with mean 0."""
     ordered = np.sort(logs)
-    below, through = (np.searchsorted(ordered, logs, side) for side in ("left", "right"))
-    scores = ndtri((below + through) / (2 * len(logs)))
-    return scores - scores.mean()
+    below, through = ordered.searchsorted(logs, "left"), ordered.searchsorted(logs, "right")
+    scores = _normal_scores(len(logs))[below + through]
+    return scores - mean(scores)
+
+
+@lru_cache(maxsize=1024)
+def _normal_scores(count: int) -> np.ndarray:
+    """Return the normal scores of 0, 1/2, 1 ... points below, of so many points."""
+    return np.asarray(ndtri(np.arange(2 * count + 1) / (2 * count)))
 
 
 def split_chance(logs: np.ndarray, left: int, memory: float = 0.0) -> float:

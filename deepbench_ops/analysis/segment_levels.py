@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from deepbench_ops.statistics.spread import fast_median, mad_from_zero
+from deepbench_ops.statistics.spread import fast_median, finite_medians, mad_from_zero
 
 SPIKE = 4.0
 """A point so many times the noise away from the median of those around it, and half as many from
@@ -34,7 +34,7 @@ def without_spikes(logs: np.ndarray) -> np.ndarray:
     own = np.arange(len(logs))[:, None]
     near = np.clip(own - 3, 0, len(logs) - 7) + np.arange(7)
     around = logs[near[near != own].reshape(-1, 6)]
-    centre = np.median(around, axis=1)
+    centre = finite_medians(around)[:, 0]
     beyond = np.maximum(logs - around.max(axis=1), around.min(axis=1) - logs)
     far = (np.abs(logs - centre) > SPIKE * noise) & (beyond > SPIKE / 2 * noise)
     alone = far.copy()
@@ -87,9 +87,9 @@ def explained_squares(
     fresh_noise = noise_of(off[1:] - memory * off[:-1])
     if count < 5 or fresh_noise == 0:
         return np.empty(0)
-    part = np.clip(part, min(levels) - 3 * noise, max(levels) + 3 * noise)
+    part = clipped(part, min(levels) - 3 * noise, max(levels) + 3 * noise)
     level = uncorrelated_part(np.ones(count), memory)
-    fresh = uncorrelated_part(part - part.mean(), memory)
+    fresh = uncorrelated_part(part - mean(part), memory)
     fresh -= level * float(level @ fresh) / float(level @ level)
     lefts = np.arange(2, count - 1)
     later = count - 1 - lefts
@@ -114,8 +114,8 @@ def autocorrelation(off: np.ndarray) -> float:
     noise = noise_of(off)
     if noise == 0:
         return 0.0
-    off = np.clip(off, -3 * noise, 3 * noise)
-    off = off - off.mean()
+    off = clipped(off, -3 * noise, 3 * noise)
+    off = off - mean(off)
     lags = np.arange(1, max(1, min(len(off) // 5, 16)) + 1)
     alike = np.array([float(off[lag:] @ off[:-lag]) for lag in lags]) / float(off @ off)
     if alike[0] < REMEMBERED:
@@ -135,7 +135,17 @@ def noise_of(off: np.ndarray) -> float:
     rough = mad_from_zero(off)
     if rough == 0:
         return _spread(off)
-    return 1.02 * _spread(np.minimum(np.maximum(off, -2.5 * rough), 2.5 * rough))
+    return 1.02 * _spread(clipped(off, -2.5 * rough, 2.5 * rough))
+
+
+def mean(values: np.ndarray) -> float:
+    """Return the mean of some values, for a dozen in a third of the time of np.mean."""
+    return float(np.add.reduce(values)) / len(values)
+
+
+def clipped(values: np.ndarray, low: float, high: float) -> np.ndarray:
+    """Return values within low and high, for a dozen in half the time of np.clip."""
+    return np.minimum(np.maximum(values, low), high)
 
 
 def _spread(off: np.ndarray) -> float:

@@ -226,14 +226,14 @@ def _lines(results: Path, chosen: Sequence[str], order: "Sequence[Release]") -> 
     )
 
     releases = {release.hash: release for release in order}
-    found: list[Line] = []
-    for name in chosen:
+
+    def of_machine(name: str) -> "list[Line]":
         own = machine_points.load(results, name, releases, rounds=True, only={"commit": releases})
         mine = kernel_lines.lines(own, order)
         shared = shared_rounds.load(results, name)
-        found += lines_with_rounds.joined(lines_with_rounds.distinct(mine), shared)
-    detection_processes.detect(found)
-    return found
+        return lines_with_rounds.joined(lines_with_rounds.distinct(mine), shared)
+
+    return detection_processes.detect(map(of_machine, chosen))
 
 
 def _news(results: Path, found: "Sequence[Cause]", order: "Sequence[Release]") -> News:

@@ -40,7 +40,13 @@ def fast_median(values: np.ndarray) -> float:
 
     For a dozen numbers it takes a tenth of the time of np.median.
     """
-    return float(_middle(np.sort(values)))
+    ordered = values.copy()
+    ordered.sort()
+    half, odd = divmod(len(ordered), 2)
+    if not len(ordered):
+        return math.nan
+    high = ordered.item(half)
+    return high if odd else (ordered.item(half - 1) + high) / 2
 
 
 def mad_from_zero(off: np.ndarray) -> float:

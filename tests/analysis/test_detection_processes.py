@@ -35,7 +35,7 @@ def test_processes_find_what_one_process_finds(monkeypatch):
     monkeypatch.setattr(detection_processes, "FEWEST_LINES", 1)
     monkeypatch.setattr(work_on_cores, "cores", lambda: 2)
     together, alone = example_lines(), example_lines()
-    detection_processes.detect(together)
+    assert together == detection_processes.detect([together[:3], together[3:]])
     assert [True] * 6 + [False] == ["detected" in vars(line) for line in together]
     assert [line.detected for line in alone] == [line.detected for line in together]
     assert 3 == sum(bool(line.changes) for line in together)
@@ -45,5 +45,5 @@ def test_few_lines_start_no_process(monkeypatch):
     """They are computed when they are asked for."""
     monkeypatch.setattr(work_on_cores, "results", None)
     few = example_lines()
-    detection_processes.detect(few)
+    assert few == detection_processes.detect([few])
     assert not any("detected" in vars(line) for line in few)
