@@ -5,7 +5,10 @@ import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
+
+from deepbench_ops.errors import DeepbenchError
 
 Value = TypeVar("Value")
 Result = TypeVar("Result")
@@ -24,7 +27,7 @@ def results(
 
     function, values and results must be picklable. together: values that a process gets at once.
     The processes end with the iteration, also with one that is given up, as by Ctrl-C. Raises the
-    errors of the function, and BrokenProcessPool where a process is killed.
+    errors of the function, and DeepbenchError where a process is killed.
     """
     others = multiprocessing.active_children()
     with ProcessPoolExecutor(
@@ -32,6 +35,10 @@ def results(
     ) as pool:
         try:
             yield from pool.map(function, values, chunksize=together)
+        except BrokenProcessPool:
+            raise DeepbenchError(
+                "a process of this command was killed, as Linux does where memory runs out"
+            ) from None
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             own = [each for each in multiprocessing.active_children() if each not in others]
@@ -43,7 +50,7 @@ def results(
 
 
 def _obey_this_process() -> None:
-    """Have this one of the processes ignore Ctrl-C, and tidy up when the first one ends it."""
+    """Ignore Ctrl-C in a process of the pool, and clean up before it ends by SIGTERM."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _end)
 

@@ -5,12 +5,12 @@ import multiprocessing
 import os
 import signal
 import time
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
 
 from deepbench_ops import work_on_cores
+from deepbench_ops.errors import DeepbenchError
 
 
 def test_the_results_come_in_order():
@@ -29,7 +29,7 @@ def test_an_error_of_the_function_is_raised():
 
 def test_a_killed_process_is_an_error():
     """Nothing waits for its result."""
-    with pytest.raises(BrokenProcessPool):
+    with pytest.raises(DeepbenchError, match="was killed, as Linux does where memory runs out"):
         list(work_on_cores.results(_kill, [0]))
 
 
