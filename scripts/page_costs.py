@@ -9,7 +9,8 @@ lie on the disk, that a page reads until it is drawn. A page is usable when its 
 are there. Seconds are the least of several openings. The shift is the sum of Chromium's layout
 shifts that no click or key has caused.
 
-Needs the Python package playwright and a chromium on the path (Debian: apt install chromium).
+Needs the Python package playwright and a chromium on the path (Debian: apt install
+chromium-headless-shell).
 """
 
 from __future__ import annotations
@@ -158,7 +159,9 @@ def main() -> int:
     if not (options.html_dir / "index.html").is_file():
         parser.error(f"{options.html_dir} holds no pages: run asv publish first")
     if chromium() is None:
-        parser.error("no chromium was found on the path: install one (Debian: chromium)")
+        parser.error(
+            "no chromium was found on the path: install one (Debian: chromium-headless-shell)"
+        )
     from playwright.sync_api import sync_playwright
     from tabulate import tabulate
 

@@ -5,7 +5,8 @@
     python scripts/screenshot.py html docs/images/roofline.png --at .answers \\
         --page 'machine.html#machine=epyc-9004-2core&framework=torch'
 
-Needs the Python package playwright and a chromium on the path (Debian: apt install chromium).
+Needs the Python package playwright and a chromium on the path (Debian: apt install
+chromium-headless-shell).
 With the package pillow the picture has few colours, and a third of the bytes.
 """
 
@@ -30,8 +31,18 @@ COLOURS = 255
 
 
 def chromium() -> str | None:
-    """The path of an installed Chromium or Chrome; None if there is none."""
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    """The path of an installed Chromium or Chrome; None if there is none.
+
+    The headless shell comes first: the same engine without a window opens a page in less than half
+    of the time.
+    """
+    names = (
+        "chromium-headless-shell",
+        "chromium",
+        "chromium-browser",
+        "google-chrome",
+        "google-chrome-stable",
+    )
     return next((path for path in map(shutil.which, names) if path), None)
 
 
@@ -78,7 +89,9 @@ def main() -> int:
     if not (options.html_dir / "index.html").is_file():
         parser.error(f"{options.html_dir} holds no pages: run asv publish first")
     if chromium() is None:
-        parser.error("no chromium was found on the path: install one (Debian: chromium)")
+        parser.error(
+            "no chromium was found on the path: install one (Debian: chromium-headless-shell)"
+        )
     take(options.html_dir, options.page, options.picture, options.height, options.at)
     return 0
 

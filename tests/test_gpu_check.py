@@ -122,6 +122,7 @@ def test_a_run_that_was_cut_short_waits(session, tmp_path):
     assert not journal.has_ended("run")
 
 
+@pytest.mark.slow
 def test_a_part_is_ended_with_all_that_it_started(session, tmp_path):
     """When its time is over; it is not begun again in this call."""
     journal = Journal(tmp_path / "state.json")

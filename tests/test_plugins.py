@@ -81,6 +81,7 @@ def test_its_problems_are_listed_with_flops_and_bytes(installed):
     assert {"axpy_n1000": 2000, "axpy_n1000000": 2_000_000} == found
 
 
+@pytest.mark.slow
 def test_its_kernels_are_checked_on_every_framework_that_has_them(installed):
     asked = ("--family", "axpy", "--device", "cpu", "--precision", "float32", "--format", "json")
     names = ("numpy", "torch", "toy")
@@ -119,6 +120,7 @@ def test_times_on_its_device_are_compared_with_its_yardstick(installed):
     assert text.startswith("1; product of matrices of 128 x 128, numpy ")
 
 
+@pytest.mark.slow
 def test_the_variables_that_it_declares_are_settings_from_outside(installed):
     """The measured process records them, and the command that starts one names them first."""
     asked = ("time", "axpy_n1000", "--framework", "toy", "--processes", "1")
@@ -443,19 +445,35 @@ ROW = "toy,1.0.0,2024-01-01,,no,\n"
         )
     ],
 )
-def test_a_faulty_plugin_is_one_line_and_everything_else_works(installed, change, expected):
+def test_a_faulty_plugin_is_one_line_and_other_kernels_are_checked(installed, change, expected):
     change(installed)
 
-    listed = deepbench(installed, "problems", "--family", "rnn", "--format", "csv")
     checked = deepbench(installed, "check", "--family", "gemm", "--framework", "numpy", *FLOAT32)
-    releases = deepbench(installed, "release", "list", "--framework", "numpy")
 
-    assert (0, 0, 0) == (listed.returncode, checked.returncode, releases.returncode)
-    assert 125 == len(listed.stdout.splitlines())
-    assert "numpy-2.4.6" in releases.stdout
+    assert 0 == checked.returncode
     (line,) = checked.stderr.splitlines()
     assert line.startswith("deepbench: warning: deepbench-axpy: ")
     assert expected in line
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        declared("smallest: ClassVar = {'size': 0}"),
+        written((TOY / "__init__.py", "import no_such_module\n")),
+        written((TOY / "releases.csv", HEADER + 2 * ROW)),
+    ],
+)
+def test_next_to_a_faulty_plugin_problems_and_releases_are_listed(installed, change):
+    """Its family, its framework, or its table of releases is at fault."""
+    change(installed)
+
+    listed = deepbench(installed, "problems", "--family", "rnn", "--format", "csv")
+    releases = deepbench(installed, "release", "list", "--framework", "numpy")
+
+    assert (0, 0) == (listed.returncode, releases.returncode)
+    assert 125 == len(listed.stdout.splitlines())
+    assert "numpy-2.4.6" in releases.stdout
 
 
 @pytest.mark.parametrize(
@@ -510,6 +528,7 @@ def test_flops_that_cannot_be_computed_of_other_sizes_are_one_line(installed):
     assert [f"deepbench: error: {expected}"] == said
 
 
+@pytest.mark.slow
 def test_a_faulty_yardstick_is_one_line(installed):
     """Its device cannot be measured; the line names the distribution."""
     written((TOY / "toy0_yardstick.py", "WORKLOADS = None\n"))(installed)

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from slow_tests import SLOW_SECONDS
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 
 TESTS = f"""

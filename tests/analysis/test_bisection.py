@@ -67,6 +67,7 @@ def test_an_open_question_is_not_guessed():
     assert [5, 5, 2] == [rounds for _, rounds in measure.asked]
 
 
+@pytest.mark.slow
 def test_looking_often_finds_no_more_in_noise():
     """Of 300 searches between equal releases at most one in a hundred names a slow one."""
     found = [bisect(RELEASES[:2], machine([1.0, 1.0], seed=seed), 20) for seed in range(300)]

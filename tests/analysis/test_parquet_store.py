@@ -210,6 +210,7 @@ def test_times_of_models_are_read_from_the_store(tmp_path, command):
         assert (status, out, err) == deepbench(*question)
 
 
+@pytest.mark.slow
 def test_pages_read_the_store(store):
     """Lines, machines and messages are those of the results, also about times that are left out."""
     path = next((store.results / "apple-iphone-7").glob("*published*.json"))

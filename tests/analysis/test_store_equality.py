@@ -7,6 +7,7 @@ from datetime import date
 from random import Random
 from unittest.mock import patch
 
+import pytest
 from command import deepbench
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,6 +25,8 @@ from deepbench_ops.releases.release_table import COLUMNS, Release
 from deepbench_ops.run_conditions import CONDITIONS
 from deepbench_ops.storage import conflict_files, facts_digest, measurement_files
 from deepbench_ops.storage.conflict_files import PointVersion
+
+pytestmark = pytest.mark.slow
 
 PROBLEMS = [repr(problem.id) for problem in load("gemm", "training")[:3]]
 PRECISIONS = ["'float32'", "'int8'"]

@@ -22,7 +22,7 @@ NAME = "all_reduce.Training.kernel_sum"
 QUICK = json.dumps({"repeat": 1, "number": 1, "rounds": 1, "warmup_time": 0})
 
 
-pytestmark = pytest.mark.usefixtures("none_left")
+pytestmark = [pytest.mark.usefixtures("none_left"), pytest.mark.slow]
 
 
 def run(tmp_path, monkeypatch, framework, extra="{}", **environ):

@@ -118,6 +118,7 @@ def results(root: Path) -> dict[str, dict[str, list[float]]]:
     return {names[commit]: values for commit, values in found.items()}
 
 
+@pytest.mark.slow
 def test_run_measures_every_release_of_a_range_in_its_own_environment(suite):
     """Each release has a result, made by its own wheel, in rounds that alternate."""
     found = results(suite)
@@ -132,6 +133,7 @@ def test_run_measures_every_release_of_a_range_in_its_own_environment(suite):
     assert 1.5 < ratio < 6
 
 
+@pytest.mark.slow
 def test_a_setting_from_outside_is_named_once_and_reaches_the_measured_process(suite):
     """One line, before anything is measured; without a setting there is none. asv find too."""
     asked = ("find", "--skip-save", "numpy-1.0.0..numpy-2.0.0", "tiny.Suite.time_work")
@@ -227,6 +229,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(suite):
     assert [] == list(suite.glob(".asv/unfinished/*.jsonl"))
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_up_during_a_run_costs_no_point(suite):
     """The save is one line that names the journal; the same command goes on from it."""
     machine = next(path.parent for path in suite.glob("results/*/*-release-*.json"))
@@ -275,6 +278,7 @@ def test_a_read_only_results_folder_stops_a_run_before_it_measures(suite):
         subprocess.run(["umount", folder], check=True)
 
 
+@pytest.mark.slow
 def test_a_second_run_in_a_clone_is_refused_with_the_name_of_the_first(suite):
     """At once, asv find as well; a kill of the first frees the clone."""
     command = [sys.executable, "-m", "asv", "run", "--bench", "time_work", "--dry-run"]
@@ -333,6 +337,7 @@ def test_show_names_the_release(suite):
     assert wheelhouse.commit("numpy", "2.0.0")[:8] in asv(suite, "show")
 
 
+@pytest.mark.slow
 def test_find_finds_the_release_that_became_slower(suite):
     """A search through the range ends at the release with the slower wheel."""
     said = asv(suite, "find", "--skip-save", "numpy-0.9.0..numpy-2.0.0", "tiny.Suite.time_work")
@@ -353,6 +358,7 @@ def test_continuous_compares_with_the_release_before(suite):
     assert "PERFORMANCE DECREASED" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
@@ -423,6 +429,7 @@ def git(folder: Path, *arguments: str) -> list[str]:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_gh_pages_pushes_only_where_asked_to(suite, tmp_path):
     """To origin, a bare repository here: nothing without DEEPBENCH_PUSH=1, nor with --no-push."""
     origin = tmp_path / "origin.git"
@@ -508,6 +515,7 @@ def interrupted(suite, command, begun, until=lambda: True):
     return run.returncode, (begun + more).splitlines()
 
 
+@pytest.mark.slow
 def test_an_interruption_while_a_later_release_installs_is_one_line(suite):
     """The first release stays installed, nothing is left of the second, and the same command goes
     on from there."""
@@ -655,6 +663,7 @@ def test_compare_takes_this_machine(machines):
         shutil.rmtree(other)
 
 
+@pytest.mark.slow
 def test_a_long_run_asks_first(suite):
     """All rounds of all releases together count; a run beyond an hour starts after consent."""
     slow = suite / "results" / "vm-of-records"

@@ -21,6 +21,7 @@ def test_measured_numbers_stay_out_of_the_entry():
     assert not {"driver", "peaks", "bandwidth", "memory_bytes"} & set(machine_facts.identity("box"))
 
 
+@pytest.mark.slow
 def test_an_entry_is_what_asv_loads(empty_home):
     """asv reads back the keys that were stored, the accelerator included, and keeps them."""
     identity = machine_facts.identity("box", accelerator="Abacus 9000")

@@ -202,6 +202,7 @@ def test_any_mask_and_group_is_computed_right(problem, operation):
     assert all(agrees_with_itself(output.reference) for output in kernel.outputs.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "operation"),
     [("torch", "forward"), ("torch", "backward"), ("torch", "math_backward"),

@@ -192,6 +192,7 @@ def test_of_several_reasons_the_usual_one_is_printed(monkeypatch):
     assert ("skipped", "no products") == (row.verdict, row.reason)
 
 
+@pytest.mark.slow
 def test_sums_between_processes_are_compared_as_well():
     """All-reduce has a row a transport: exact on every rank, or the reason why there is none."""
     status, out, _ = run("--family", "all-reduce", "--precision", "float32", "--format", "json")

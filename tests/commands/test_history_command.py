@@ -103,6 +103,7 @@ def test_a_history_goes_on_after_an_interruption(releases, monkeypatch):
     assert (0, [0, 1, 2, 3, 3, 4]) == (status, begun)
 
 
+@pytest.mark.slow
 def test_damaged_lines_are_measured_again(releases):
     """Half a line, no JSON and impossible seconds: the round is missing, and nothing else."""
     history()
@@ -124,6 +125,7 @@ def _whole(path):
             yield line
 
 
+@pytest.mark.slow
 def test_a_release_without_the_kernel_is_left_out(releases, monkeypatch):
     """Its reason is printed; the others are compared."""
     monkeypatch.setenv("LACKS", "numpy-2.2.5")

@@ -311,6 +311,7 @@ def test_fewer_than_three_rounds_are_no_result(target):
     assert {} == filed(target)
 
 
+@pytest.mark.slow
 def test_the_yardstick_may_be_missing(target, monkeypatch):
     """Then values are raw seconds, and the records say so."""
     monkeypatch.setattr(history_stores, "member", lambda: Launch("/bin/false"))
@@ -340,6 +341,7 @@ def joining(*names: str) -> Joining:
     return Joining("numpy", [known[name] for name in names], [TASK])
 
 
+@pytest.mark.slow
 def test_a_new_release_joins_the_history(at_target):
     """asv run measures it in a block with the anchor and the release before, and leaves it out."""
     history("--anchor", "numpy-2.2.4", span="2.2.4..2.2.6")
@@ -352,6 +354,7 @@ def test_a_new_release_joins_the_history(at_target):
     assert ["numpy-2.3.0: 1 kernels are in the history"] == said
 
 
+@pytest.mark.slow
 def test_the_seconds_of_what_joins_are_expected(at_target):
     """Of as many rounds as the history has, in a block of three releases, each as long as before;
     no seconds for a release that has its rounds."""

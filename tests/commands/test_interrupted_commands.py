@@ -23,6 +23,8 @@ from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import worker_launch
 from deepbench_ops.storage import json_lines
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 KERNEL = "m3072_n1_k128_NN"
 MACHINE, RESULTS = "epyc-7003-2core", str(ROOT / "results")

@@ -14,6 +14,8 @@ from processes import eventually_gone, marked_pids
 
 from deepbench_ops.storage import atomic_write
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def project(tmp_path):

@@ -96,6 +96,7 @@ def why(cell):
     return "; ".join(cell["why_not"])
 
 
+@pytest.mark.slow
 def test_a_table_leaves_unsteady_times_out(monkeypatch):
     """A line counts them, and names the command that lists them; their cells say what measures
     them."""
@@ -121,6 +122,7 @@ def test_every_cell_that_is_not_as_published_has_a_reason(name):
         assert cell["why_not"] or not cell["differs"], row["printed"]
 
 
+@pytest.mark.slow
 def test_reasons_name_what_the_machine_lacks_for_this_very_figure(monkeypatch):
     """Cores, memory, time for a call, the precision, devices; or the command that would do."""
     served = {(row["printed"], row["precision"]): why(cell) for row, cell in cells("stcp920")}
@@ -265,6 +267,7 @@ def test_an_interval_of_seconds_turns_into_one_of_items():
     assert (16 * 12 / 4, 16 * 12) == found.interval
 
 
+@pytest.mark.slow
 def test_operations_of_a_model_are_its_products():
     pytest.importorskip("torch")
     from deepbench_ops.measure.step_breakdown import LONGEST_ALONE
@@ -286,6 +289,7 @@ def test_operations_of_a_model_are_its_products():
         assert 1 - longer == pytest.approx(found["overhead"])
 
 
+@pytest.mark.slow
 def test_every_line_of_operations_as_csv_tells_the_whole_step():
     """So that files of several models can be put below each other; with the fewest lines too."""
     pytest.importorskip("torch")
@@ -304,6 +308,7 @@ def test_every_line_of_operations_as_csv_tells_the_whole_step():
         assert float(line["seconds_in_step"]) / whole == pytest.approx(float(line["share"]))
 
 
+@pytest.mark.slow
 def test_a_network_of_today_is_listed_by_families():
     """Layers by problem, with the id where the lists have it, each share once, FLOPs as listed."""
     pytest.importorskip("torch")
@@ -326,6 +331,7 @@ def test_a_network_of_today_is_listed_by_families():
         assert line["seconds_in_step"] == pytest.approx(line["share"] * found["step_seconds"])
 
 
+@pytest.mark.slow
 def test_the_table_by_families_shows_ids_words_and_names_of_other_operations():
     """For any network that is asked for by families."""
     pytest.importorskip("torch")
@@ -376,6 +382,7 @@ def test_few_batches_have_no_percentiles_and_say_so():
     assert "90 % none of 1 batches (--batches 10), 99 % none of 1 batches" in said.output
 
 
+@pytest.mark.slow
 def test_layout_and_threads_between_operations_are_run_options(monkeypatch):
     """torch takes their number once in a process, which this stands in for."""
     torch = pytest.importorskip("torch")

@@ -88,6 +88,7 @@ def test_the_table_says_what_can_be_seen(simulated):
     assert "cannot show" not in printed
 
 
+@pytest.mark.slow
 def test_rounds_of_several_states_are_not_enough(monkeypatch):
     """Of four rounds two are near and two far: there is no figure, and the advice is more."""
     latencies = [200.0, 200.0, 500.0, 500.0]
@@ -109,6 +110,7 @@ def test_rounds_of_several_states_are_not_enough(monkeypatch):
     assert found["kernels"]["m1760_n128_k1760_NN"]["detectable"] is None
 
 
+@pytest.mark.slow
 def test_it_really_measures_a_release_against_itself(monkeypatch):
     """Five rounds of two live processes: with any load the interval holds 1, or nearly so.
 

@@ -113,6 +113,7 @@ def test_an_index_without_an_answer_is_a_warning(indexes):
     assert 1 == err.count("\n")
 
 
+@pytest.mark.slow
 def test_what_pip_cannot_install_is_a_warning(indexes):
     """The other updates are added."""
     (indexes.final / "numpy-901.0-py3-none-any.whl").unlink()

@@ -16,7 +16,7 @@ NARROW = [
     ("problems",),
     ("problems", "--family", "model"),
     ("verdict", "--machine", MACHINE),
-    ("verdict", "--all-machines"),
+    pytest.param(("verdict", "--all-machines"), marks=pytest.mark.slow),
     ("frameworks", "--machine", MACHINE),
     ("fastest",),
     ("fastest", "--history"),
@@ -33,7 +33,7 @@ NARROW = [
 
 
 @pytest.mark.parametrize("arguments", NARROW, ids=" ".join)
-@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("columns", [80, pytest.param(120, marks=pytest.mark.slow)])
 def test_no_line_is_longer_than_the_terminal(arguments, columns):
     _, out, _ = deepbench(*arguments, columns=columns)
     assert out

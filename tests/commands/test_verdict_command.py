@@ -223,6 +223,7 @@ def test_the_table_names_release_and_kernel():
     assert "numpy-1.25.2" not in done.output
 
 
+@pytest.mark.slow
 def test_other_new_software_of_a_release_is_listed():
     """Another BLAS came with numpy 2.4.6: below the table, and with each change in JSON."""
     asked = ("--machine", "epyc-7003-2core", "--release", "numpy-2.4.6")
@@ -269,6 +270,7 @@ def test_a_machine_without_lines_cannot_be_judged(monkeypatch):
         assert "" == done.output
 
 
+@pytest.mark.slow
 def test_this_machine_is_the_usual_one(monkeypatch):
     """Others are shown when asked for: one by its name, or all after this one."""
     monkeypatch.setattr(machine_entry, "default_name", lambda: "epyc-9005-2core")
@@ -363,6 +365,7 @@ def noting(asked):
     return lambda tasks, number: asked.extend(tasks)
 
 
+@pytest.mark.slow
 def test_what_does_not_repeat_is_dropped(same_release, monkeypatch):
     """A release against itself, in live processes: the suspicion of 20 % goes.
 

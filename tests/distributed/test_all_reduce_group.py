@@ -152,6 +152,7 @@ def test_the_slowest_rank_counts(fault):
         assert 0.5 == collective_kernel.prepare(SMALL, ranks).clock(4)
 
 
+@pytest.mark.slow
 def test_ranks_sleep_between_orders():
     """Ranks that wait for an order use no processor time, so that they disturb nothing."""
     with group("gloo", 3) as ranks:
@@ -179,6 +180,7 @@ def test_ranks_have_one_thread_for_arithmetic(monkeypatch):
         assert "1" == collective_kernel.prepare(SMALL, ranks).notes["threads per rank"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gloo", "mpi"])
 def test_a_killed_rank_ends_the_run_and_is_named(name, mark):
     """A rank killed in the middle of its sums ends all of them soon, under its number."""
@@ -194,6 +196,7 @@ def test_a_killed_rank_ends_the_run_and_is_named(name, mark):
         assert [] == marked_pids(mark)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gloo", "mpi"])
 def test_a_rank_that_is_dead_already_is_named(name):
     """A rank that ended between two orders is found out by the next."""
@@ -204,6 +207,7 @@ def test_a_rank_that_is_dead_already_is_named(name):
             ranks.ask("slice", calls=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [0, 1])
 def test_of_signs_that_come_at_once_all_are_weighed(first, monkeypatch):
     """The dead rank is named, not the one that misses it, in whatever order both are heard."""
@@ -221,6 +225,7 @@ def test_of_signs_that_come_at_once_all_are_weighed(first, monkeypatch):
             ranks.ask("slice", calls=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gloo", "mpi"])
 def test_a_stopped_rank_ends_the_run_in_time_and_is_named(name, mark):
     """A rank that does nothing any more, while the others wait inside a sum, is found out."""
@@ -235,6 +240,7 @@ def test_a_stopped_rank_ends_the_run_in_time_and_is_named(name, mark):
         assert [] == marked_pids(mark)
 
 
+@pytest.mark.slow
 def test_a_rank_that_hangs_in_its_own_code_is_named(fault):
     """The message names a rank that is alive but hangs, not those that wait for it."""
     fault(
@@ -271,6 +277,7 @@ def test_a_rank_that_never_joins_is_named(fault):
         group("gloo", 2, timeout=15.0)
 
 
+@pytest.mark.slow
 def test_a_rank_that_crashes_is_named_with_its_last_words(fault):
     """The last line of a rank that has ended is part of the message, with its exit status."""
     fault(
@@ -361,6 +368,7 @@ def test_in_asv_a_sum_that_is_wrong_at_full_size_leaves_no_record(fault, monkeyp
     assert [] == record_handover.collect(tmp_path / "spool")
 
 
+@pytest.mark.slow
 def test_what_many_ranks_spend_on_meeting_forbids_no_large_sum(fault, monkeypatch):
     """A small sum of half a second lets a large one be tried; one too long at both is refused."""
     demand("gloo")

@@ -14,6 +14,8 @@ import network
 import pytest
 from processes import MARK, eventually_gone, marked_pids
 
+pytestmark = pytest.mark.slow
+
 PYTHON = sys.executable
 TORCHRUN = [PYTHON, "-m", "torch.distributed.run"]
 PROGRAM = [
@@ -138,7 +140,6 @@ def test_mpirun_between_two_hosts(hosts, tmp_path):
     assert [["n1000", "4000", "4"], ["n70000", "280000", "4"]] == [c[:3] for c in table(said)]
 
 
-@pytest.mark.slow
 def test_a_cut_cable_ends_the_run(hosts):
     """When the hosts lose each other in the middle of a sum, both ends stop in time."""
     needed("torchrun")
@@ -166,7 +167,6 @@ def test_a_cut_cable_ends_the_run(hosts):
     assert ours(elsewhere), elsewhere
 
 
-@pytest.mark.slow  # torchrun itself waits half a minute for a stopped process to end
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
 @pytest.mark.parametrize("launcher", ["torchrun", "mpirun"])
 def test_a_rank_that_fails_ends_the_run_and_is_named(launcher, how, mark):

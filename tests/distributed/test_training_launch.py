@@ -44,6 +44,7 @@ def test_a_socket_on_all_interfaces_is_seen(seen):
     assert "0.0.0.0" in seen
 
 
+@pytest.mark.slow
 def test_ranks_of_one_machine_listen_on_loopback_alone(seen):
     """They listen, since gloo connects them, and no one else can reach them."""
     needed("torch")

@@ -115,6 +115,7 @@ def pushed(results, push):
         submission_merging.merge(results, result, empty, ready)
 
 
+@pytest.mark.slow
 @settings(max_examples=1000, deadline=None)
 @given(orders())
 def test_no_order_of_pushes_matters(tmp_path_factory, both):

@@ -10,6 +10,8 @@ import pytest
 
 from deepbench_ops.exchange.workbooks import workbook_writer
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("asv", reason="results are read by asv")
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"

@@ -15,6 +15,8 @@ from deepbench_ops.exchange.submissions import submission_rounds
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.storage import ensemble_round_files
 
+pytestmark = pytest.mark.slow
+
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 MACHINE = "xeon-amx480-2core"
 SENT = submission_rounds.pack(RESULTS / MACHINE)

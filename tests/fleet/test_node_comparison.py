@@ -68,6 +68,7 @@ def test_one_odd_kernel_makes_no_slow_node():
     assert USUAL == found(times)["n5", "gemm"].kind
 
 
+@pytest.mark.slow
 def test_false_alarms_are_rare():
     """In 200 fleets of alike nodes no more than a few have any slow node."""
     alarms = [

@@ -72,6 +72,7 @@ def test_a_numpy_without_openblas_has_no_cost(monkeypatch):
     assert ["numpy has no OpenBLAS of its own here that could be set"] == blas_cost.lines()
 
 
+@pytest.mark.slow
 def test_it_is_really_measured(setting, monkeypatch):
     """An old path takes longer for a product than the one that the processor would get."""
     setting(OPENBLAS_CORETYPE="Prescott")

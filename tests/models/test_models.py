@@ -110,6 +110,7 @@ def test_version_one_and_a_half_costs_six_percent_more_than_version_one():
     assert 1.06 == pytest.approx(sizes["resnet50_v1p5"].flops / sizes["resnet50"].flops, abs=0.01)
 
 
+@pytest.mark.slow
 def test_the_table_of_sizes_is_what_the_networks_count_to():
     make_model_tables = pytest.importorskip("make_model_tables")
     for name in ("resnet34", "bert_128", "xlnet", "dlrm", "mmoe", "wide_deep"):
@@ -460,6 +461,7 @@ def test_a_compiled_or_exported_twin_computes_what_float64_does(name, execution)
     assert {} == kernel.outcome()
 
 
+@pytest.mark.slow
 def test_a_later_size_is_compiled_for_itself_and_for_the_threads_that_run_it():
     """Not with sizes left open, as torch would after another one, nor again when the clock runs."""
     backend, twin = run_by("compiled"), families.small(Model(name="mmoe", batch=4))
@@ -488,6 +490,7 @@ def test_versions_name_what_else_runs_a_network():
     assert "onnxruntime" not in TorchBackend().versions()
 
 
+@pytest.mark.slow
 def test_batches_at_once_have_a_session_of_onnx_runtime_each(monkeypatch):
     """Whose pool, the caller among its threads, is the batch's share of the processors; calls of
     one session would share one such pool."""
@@ -516,6 +519,7 @@ def test_batches_at_once_have_a_session_of_onnx_runtime_each(monkeypatch):
     assert ("1", "1") == (kernel.notes["intra_op"], kernel.notes["inter_op"])
 
 
+@pytest.mark.slow
 def test_sessions_that_do_not_fit_in_memory_are_refused(monkeypatch):
     pytest.importorskip("onnxruntime")
     monkeypatch.setattr(execution, "available", lambda: 1000.0)

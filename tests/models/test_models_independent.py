@@ -17,6 +17,8 @@ from deepbench_ops.models.torch_weights import filled  # noqa: E402
 from deepbench_ops.models.vision_transformer import VisionTransformer  # noqa: E402
 from deepbench_ops.models.xlnet import XLNet  # noqa: E402
 
+pytestmark = pytest.mark.slow
+
 WORDS, WIDTH, HEADS, LAYERS, LENGTH = 211, 32, 4, 2, 13
 
 

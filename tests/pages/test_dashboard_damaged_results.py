@@ -8,7 +8,7 @@ from typing import Any
 import published_site
 import pytest
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PAGES = (
     *("compare", "frameworks", "index", "machine", "models", "nodes", "operations"),
     *("release", "releases", "timeline", "verdicts"),

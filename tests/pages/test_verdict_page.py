@@ -39,6 +39,7 @@ def written(results: Path, site: Path) -> str:
     return (site / verdict_page.PAGE).read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_machines_with_a_history_have_a_heading(page):
     """A heading for each machine with lines to judge, none for single published figures."""
     assert ["epyc-9004-2core", "epyc-9005-2core"] == re.findall(r"<h2>(epyc.*?)</h2>", page)
@@ -110,6 +111,7 @@ def test_a_broken_file_leaves_the_other_machines(tmp_path, page):
     assert ["epyc-9005-2core"] == re.findall(r"<h2>(epyc.*?)</h2>", shown)
 
 
+@pytest.mark.slow
 def test_a_long_list_ends_at_the_newest_changes(tmp_path, page, monkeypatch):
     """Each machine keeps its newest, and says how many it has; the date of none is older."""
     for machine in ("epyc-9005-2core", "epyc-9004-2core"):

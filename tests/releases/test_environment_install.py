@@ -118,6 +118,7 @@ def plugin_site(tmp_path):
     return site
 
 
+@pytest.mark.slow
 def test_a_plugin_is_installed_next_to_every_release(made, plugin_site, monkeypatch):
     """Without a network, and an environment that lacks it is not complete."""
     installation = made(released("1.0.0"))
@@ -133,6 +134,7 @@ def test_a_plugin_is_installed_next_to_every_release(made, plugin_site, monkeypa
     assert installation.is_complete()
 
 
+@pytest.mark.slow
 def test_an_environment_of_before_threadpoolctl_gets_it(made, monkeypatch):
     """It comes from the files installed here, without a network and without a new environment."""
     installation = made(released("1.0.0"))
@@ -336,6 +338,7 @@ def conf(tmp_path, folder, project, pip, monkeypatch):
     )
 
 
+@pytest.mark.slow
 def test_asv_sees_the_same_environment_whatever_release_is_in_it(conf):
     """Name, Python and requirements do not move, so a line of the graph is never split."""
     repo = ReleaseRepo(conf.repo, conf.project)

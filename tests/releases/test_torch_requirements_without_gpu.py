@@ -11,6 +11,8 @@ from deepbench_ops.releases import environment_install, torch_requirements_witho
 from deepbench_ops.releases.environment_install import Installation
 from deepbench_ops.releases.release_table import Release
 
+pytestmark = pytest.mark.slow
+
 LINUX = 'platform_system == "Linux"'
 
 
@@ -117,7 +119,6 @@ def test_a_build_that_does_not_import_so_is_installed_whole(installed):
     assert has(made, "triton")
 
 
-@pytest.mark.slow
 def test_a_gpu_that_arrives_makes_such_an_environment_incomplete(installed):
     """An environment without a GPU's parts is made again where there is one, and then kept."""
     made = installed("1.0.0", {})
