@@ -62,7 +62,7 @@ def _place(logs: np.ndarray, start: int, stop: int) -> int | None:
         return start + whole.place
     found = [
         _Split(low + split.place, split.probability)
-        for low, high in _windows(start, stop)
+        for low, high in windows(start, stop)
         if (split := _best_split(logs[low:high])) is not None
         and split.probability < level * WINDOW_SHARE
     ]
@@ -74,7 +74,7 @@ def accepted(count: int) -> float:
     return (SHORT_ALARMS if count < SHORT else ALARMS) / count
 
 
-def _windows(start: int, stop: int) -> Iterator[tuple[int, int]]:
+def windows(start: int, stop: int) -> Iterator[tuple[int, int]]:
     """Yield windows of WINDOW points, twice, four times ... as many, each half over the next."""
     length = WINDOW
     while length < stop - start:
@@ -104,12 +104,12 @@ def _scores(logs: np.ndarray) -> np.ndarray:
     """Return normal scores of the ranks, equal values sharing theirs, with mean 0."""
     ordered = np.sort(logs)
     below, through = ordered.searchsorted(logs, "left"), ordered.searchsorted(logs, "right")
-    scores = _normal_scores(len(logs))[below + through]
+    scores = normal_scores(len(logs))[below + through]
     return scores - mean(scores)
 
 
 @lru_cache(maxsize=1024)
-def _normal_scores(count: int) -> np.ndarray:
+def normal_scores(count: int) -> np.ndarray:
     """Return the normal scores of 0, 1/2, 1 ... points below, of so many points."""
     return np.asarray(ndtri(np.arange(2 * count + 1) / (2 * count)))
 

@@ -13,6 +13,7 @@ from itertools import accumulate
 from typing import Any
 
 from deepbench_ops.analysis.change_detection import Change, detect_changes
+from deepbench_ops.analysis.change_screening import detect_each
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.process_noise import noise
 from deepbench_ops.analysis.settings_and_state_agreement import groups_that_agree
@@ -109,8 +110,8 @@ class Line:
 
     @cached_property
     def detected(self) -> list[Change]:
-        """The changes that the detector finds along the levels (`detection_processes` computes
-        those of many lines)."""
+        """The changes that the detector finds along the levels (`detect` computes those of many
+        lines at once)."""
         return detect_changes(self.levels)
 
     def _at_releases(self) -> dict[int, Change]:
@@ -174,6 +175,15 @@ def lines(points: Iterable[Point], order: Sequence[Release], fewest: int = 2) ->
         for each in groups_that_agree(members)
         if len(each) >= fewest
     ]
+
+
+def detect(lines: Iterable[Line]) -> None:
+    """Compute the changes along all lines that are long enough, for later questions, in less time
+    than one after the other takes."""
+    undetected = [line for line in lines if line.long_enough and "detected" not in vars(line)]
+    found = detect_each([line.levels for line in undetected])
+    for line, changes in zip(undetected, found, strict=True):
+        vars(line)["detected"] = changes
 
 
 def _levels(point: Point) -> tuple[float, ...]:

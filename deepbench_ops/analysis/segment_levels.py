@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 
-from deepbench_ops.statistics.spread import fast_median, finite_medians, mad_from_zero
+from deepbench_ops.statistics.spread import NORMAL, fast_median, finite_medians, mad_from_zero
 
 SPIKE = 4.0
 """A point so many times the noise away from the median of those around it, and half as many from
@@ -31,9 +32,7 @@ def without_spikes(logs: np.ndarray) -> np.ndarray:
     noise = noise_of(np.diff(logs)) / math.sqrt(2)
     if noise == 0 or len(logs) < 7:
         return logs
-    own = np.arange(len(logs))[:, None]
-    near = np.clip(own - 3, 0, len(logs) - 7) + np.arange(7)
-    around = logs[near[near != own].reshape(-1, 6)]
+    around = logs[neighbours(len(logs))]
     centre = finite_medians(around)[:, 0]
     beyond = np.maximum(logs - around.max(axis=1), around.min(axis=1) - logs)
     far = (np.abs(logs - centre) > SPIKE * noise) & (beyond > SPIKE / 2 * noise)
@@ -41,6 +40,14 @@ def without_spikes(logs: np.ndarray) -> np.ndarray:
     alone[1:] &= ~far[:-1]
     alone[:-1] &= ~far[1:]
     return logs if alone.mean() > RARE else np.where(alone, centre, logs)
+
+
+@lru_cache(maxsize=1024)
+def neighbours(count: int) -> np.ndarray:
+    """Return the places of the six points around each of so many, seven at least: points x 6."""
+    own = np.arange(count)[:, None]
+    near = np.clip(own - 3, 0, count - 7) + np.arange(7)
+    return near[near != own].reshape(-1, 6)
 
 
 def least_squares_splits(logs: np.ndarray, ends: list[int]) -> list[int]:
@@ -138,12 +145,20 @@ def noise_of(off: np.ndarray) -> float:
     return 1.02 * _spread(clipped(off, -2.5 * rough, 2.5 * rough))
 
 
+def noise_of_each(off: np.ndarray) -> np.ndarray:
+    """Return the `noise_of` each row, but for rounding."""
+    reach = 2.5 * NORMAL * finite_medians(np.abs(off))
+    near = np.where(reach > 0, clipped(off, -reach, reach), off)
+    spreads = np.sqrt((near * near).mean(axis=1))
+    return np.where(reach[:, 0] > 0, 1.02 * spreads, spreads)
+
+
 def mean(values: np.ndarray) -> float:
     """Return the mean of some values, for a dozen in a third of the time of np.mean."""
     return float(np.add.reduce(values)) / len(values)
 
 
-def clipped(values: np.ndarray, low: float, high: float) -> np.ndarray:
+def clipped(values: np.ndarray, low: float | np.ndarray, high: float | np.ndarray) -> np.ndarray:
     """Return values within low and high, for a dozen in half the time of np.clip."""
     return np.minimum(np.maximum(values, low), high)
 

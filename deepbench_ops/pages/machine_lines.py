@@ -86,6 +86,7 @@ def _read_machine(timeline: Sequence[Release], folder: Path) -> MachineLines:
     shared = read_or({}, lambda: shared_rounds.load(results, name))
     machine = MachineRecord(name, *facts, tuple(damaged_results.of_folder(folder)))
     lines = lines_with_rounds.joined(kernel_lines.lines(found, timeline, fewest=1), shared)
+    kernel_lines.detect(line for line in lines if line.measured)
     for line in lines:
         line.compute()
     return lines, machine, problems

@@ -42,8 +42,8 @@ def test_processes_find_what_one_process_finds(monkeypatch):
 
 
 def test_few_lines_start_no_process(monkeypatch):
-    """They are computed when they are asked for."""
+    """This one computes their changes."""
     monkeypatch.setattr(work_on_cores, "results", None)
-    few = example_lines()
+    few, alone = example_lines(), example_lines()
     assert few == detection_processes.detect([few])
-    assert not any("detected" in vars(line) for line in few)
+    assert [line.detected for line in alone[:6]] == [vars(line)["detected"] for line in few[:6]]
