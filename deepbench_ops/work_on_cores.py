@@ -6,12 +6,16 @@ import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from deepbench_ops.errors import DeepbenchError
 
 Value = TypeVar("Value")
 Result = TypeVar("Result")
+
+PATIENCE = 0.5
+"""Seconds in which a process that is told to end may hand over a result that is ready."""
 
 
 def cores() -> int:
@@ -34,26 +38,58 @@ def results(
         cores(), multiprocessing.get_context("spawn"), initializer=_obey_this_process
     ) as pool:
         try:
-            yield from pool.map(function, values, chunksize=together)
+            yield from pool.map(_Interruptible(function), values, chunksize=together)
         except BrokenProcessPool:
             raise DeepbenchError(
                 "a process of this command was killed, as Linux does where memory runs out"
             ) from None
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            own = [each for each in multiprocessing.active_children() if each not in others]
-            for process in own:
-                process.terminate()
-            for process in own:
-                process.join()
+            for process in multiprocessing.active_children():
+                while process not in others and process.is_alive():
+                    process.terminate()
+                    process.join(2 * PATIENCE)
             raise
 
 
+class _ToldToEnd(BaseException):
+    """Raised in the function when its process gets SIGTERM, so that it tidies up."""
+
+
+_at_work = _told = False
+
+
+@dataclass(frozen=True)
+class _Interruptible(Generic[Value, Result]):
+    """The function, in a process that ends when it is told to: the pool would take an error for a
+    result, and start on the next value."""
+
+    function: Callable[[Value], Result]
+
+    def __call__(self, value: Value) -> Result:
+        global _at_work
+        if _told:
+            os._exit(1)
+        try:
+            _at_work = True
+            return self.function(value)
+        except _ToldToEnd:
+            os._exit(1)
+        finally:
+            _at_work = False
+
+
 def _obey_this_process() -> None:
-    """Ignore Ctrl-C in a process of the pool, and clean up before it ends by SIGTERM."""
+    """Ignore Ctrl-C in a process of the pool, and end by SIGTERM once the function has tidied
+    up."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _end)
 
 
 def _end(*_: Any) -> None:
-    raise SystemExit
+    global _told
+    again, _told = _told, True
+    if not _at_work:
+        signal.setitimer(signal.ITIMER_REAL, PATIENCE)  # its signal ends the process
+    elif not again:
+        raise _ToldToEnd

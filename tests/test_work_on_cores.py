@@ -35,7 +35,7 @@ def test_a_killed_process_is_an_error():
 
 def test_work_that_is_given_up_ends_at_once(tmp_path):
     """The function tidies up, and no process is left."""
-    left = [(tmp_path / str(number), seconds) for number, seconds in enumerate((0, 600, 600))]
+    left = [(tmp_path / str(number), seconds) for number, seconds in enumerate((0, *6 * [600]))]
     found = work_on_cores.results(_write_for, left)
     assert 0 == next(found)
     while not any(path.exists() for path, _ in left):

@@ -61,7 +61,7 @@ class Release:
         day = datetime.datetime.combine(self.date, datetime.time(), tzinfo=datetime.UTC)
         return int(day.timestamp()) * 1000
 
-    @property
+    @cached_property
     def measurable(self) -> bool:
         """Whether it can be installed and measured here."""
         return not self.why_not_measured
