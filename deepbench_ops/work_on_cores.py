@@ -14,8 +14,8 @@ from deepbench_ops.errors import DeepbenchError
 Value = TypeVar("Value")
 Result = TypeVar("Result")
 
-PATIENCE = 0.5
-"""Seconds in which a process that is told to end may hand over a result that is ready."""
+HANDOVER = 0.5
+"""Seconds in which a process that has to end may hand over a result that is ready."""
 
 
 def cores() -> int:
@@ -48,32 +48,32 @@ def results(
             for process in multiprocessing.active_children():
                 while process not in others and process.is_alive():
                     process.terminate()
-                    process.join(2 * PATIENCE)
+                    process.join(2 * HANDOVER)
             raise
 
 
-class _ToldToEnd(BaseException):
+class _Ended(BaseException):
     """Raised in the function when its process gets SIGTERM, so that it tidies up."""
 
 
-_at_work = _told = False
+_at_work = _ending = False
 
 
 @dataclass(frozen=True)
 class _Interruptible(Generic[Value, Result]):
-    """The function, in a process that ends when it is told to: the pool would take an error for a
+    """The function, in a process that SIGTERM ends: the pool would take an error for a
     result, and start on the next value."""
 
     function: Callable[[Value], Result]
 
     def __call__(self, value: Value) -> Result:
         global _at_work
-        if _told:
+        if _ending:
             os._exit(1)
         try:
             _at_work = True
             return self.function(value)
-        except _ToldToEnd:
+        except _Ended:
             os._exit(1)
         finally:
             _at_work = False
@@ -87,9 +87,9 @@ def _obey_this_process() -> None:
 
 
 def _end(*_: Any) -> None:
-    global _told
-    again, _told = _told, True
+    global _ending
+    again, _ending = _ending, True
     if not _at_work:
-        signal.setitimer(signal.ITIMER_REAL, PATIENCE)  # its signal ends the process
+        signal.setitimer(signal.ITIMER_REAL, HANDOVER)  # its signal ends the process
     elif not again:
-        raise _ToldToEnd
+        raise _Ended
