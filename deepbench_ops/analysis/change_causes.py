@@ -134,12 +134,17 @@ KernelCounts = dict[tuple[object, ...], int]
 
 def _watched(lines: Iterable[Line]) -> KernelCounts:
     """Count the kernels that have a time on each release, by framework and by family."""
-    counted: KernelCounts = defaultdict(int)
+    counted: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
     for line in lines:
-        for point in line.steady[1:]:
-            for scope in (_framework(point), _family(point)):
-                counted[scope] += 1
-    return counted
+        later = [point.release.hash for point in line.steady[1:]]
+        first = line.points[0]
+        for scope in ((first.machine,), (first.machine, first.family, first.precision)):
+            counted[scope].update(later)
+    return {
+        (machine, commit, *scope): count
+        for (machine, *scope), commits in counted.items()
+        for commit, count in commits.items()
+    }
 
 
 def _framework(point: Point) -> tuple[object, ...]:
