@@ -1,7 +1,6 @@
 """Lines with the verdicts of shared rounds on their steps, each kernel once."""
 
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -17,59 +16,68 @@ from deepbench_ops.measure.ensemble_round import Round
 def joined(lines: Sequence[Line], rounds: Shared) -> list[Line]:
     """Return the lines with the verdicts of shared rounds, corrected for their number.
 
-    Lines that repeat each other count as one (see `distinct`).
+    Lines of the same rounds count as one (see `distinct`).
     """
     if not rounds:
         return list(lines)
-    asked: dict[tuple[Hashable, int], tuple[Sequence[Round], Point, Point]] = {}
-    for own, line in _first_of_each(lines).items():
+    asked: dict[tuple[Hashable, str, str], tuple[Sequence[Round], Point, Point]] = {}
+    for line in lines:
         mine = rounds.get(task_of(line.points[0]), ()) if line.measured else ()
         if mine and line.points[0].ranks is None:
-            for number, (before, after) in enumerate(pairwise(line.steady)):
-                asked[own, number] = mine, before, after
+            for step, before, after in _steps(line):
+                asked.setdefault(step, (mine, before, after))
     judged = zip(asked, shared_rounds.steps(asked.values()), strict=True)
     found = {key: step for key, step in judged if step is not None}
     verdicts = corrected([step.verdict for step in found.values()])
-    steps: dict[Hashable, dict[int, SharedStep]] = defaultdict(dict)
-    for ((line_of, number), step), verdict in zip(found.items(), verdicts, strict=True):
-        steps[line_of][number] = replace(step, verdict=verdict)
-    return [
-        replace(line, shared=tuple(sorted(steps[own].items())))
-        if (own := _identity(line)) in steps
-        else line
-        for line in lines
-    ]
+    known = {
+        key: replace(step, verdict=verdict)
+        for (key, step), verdict in zip(found.items(), verdicts, strict=True)
+    }
+    return [_with(line, known) for line in lines]
+
+
+def _with(line: Line, known: Mapping[tuple[Hashable, str, str], SharedStep]) -> Line:
+    steps = enumerate(step for step, _, _ in _steps(line))
+    shared = tuple((place, known[step]) for place, step in steps if step in known)
+    return replace(line, shared=shared) if shared else line
+
+
+def _steps(line: Line) -> Iterator[tuple[tuple[Hashable, str, str], Point, Point]]:
+    """Yield the steps of a line: a key that lines of the same rounds share, and both points."""
+    own = _identity(line)
+    for before, after in pairwise(line.steady):
+        yield (own, before.release.hash, after.release.hash), before, after
 
 
 def distinct(lines: Iterable[Line]) -> list[Line]:
     """Return the lines without those that repeat another one.
 
-    A history files the rounds of a kernel in every set that lists it: the line of its first set
-    stands for all. Sets that were measured by processes of their own stay apart.
+    A history files the rounds of a kernel in every set that lists it: the line with the most points
+    stands for all, the first set's of several. Sets that only processes of their own have measured
+    stay apart.
     """
-    return list(_first_of_each(lines).values())
-
-
-def _first_of_each(lines: Iterable[Line]) -> dict[Hashable, Line]:
-    """Return the line of the first set by the identity of each line."""
     found: dict[Hashable, Line] = {}
     for line in lines:
         own = _identity(line)
-        if own not in found or line.points[0].set < found[own].points[0].set:
+        if own not in found or _rank(line) < _rank(found[own]):
             found[own] = line
-    return found
+    return list(found.values())
+
+
+def _rank(line: Line) -> tuple[int, str]:
+    return -len(line.points), line.points[0].set
 
 
 def _identity(line: Line) -> Hashable:
     """Return the same value for lines that hold the same rounds, in sets of their own."""
     first = line.points[0]
-    once = all(point.ensemble for point in line.points)
+    together = tuple(point.release.hash for point in line.steady if point.ensemble)
     return (
         first.machine,
         first.release.framework,
         first.device,
         same_kernel(first),
-        "" if once else first.set,
         line.state,
-        tuple(point.release.hash for point in line.steady),
+        frozenset(point.settings for point in line.points) - {None},
+        together or (first.set, *(point.release.hash for point in line.steady)),
     )

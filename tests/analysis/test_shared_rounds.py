@@ -145,6 +145,18 @@ def test_a_kernel_of_several_sets_is_one_kernel():
     assert 1 == len(causes(lines_with_rounds.distinct(joined)))
 
 
+def test_a_kernel_of_several_sets_with_older_times_of_their_own_is_one_kernel():
+    """The line with the most points stands for both, and each step is judged once."""
+    shared = {task("a"): rounds([0.0, 0.05])}
+    own, other = in_set("training", "a"), in_set("inference_device", "a")
+    older = Release("numpy", "0.9", date(2020, 1, 1))
+    longer = Line((own.points[0]._replace(release=older, ensemble=None), *own.points), own.shared)
+    joined = lines_with_rounds.joined([longer, other], shared)
+    assert [[1, 2], [0, 1]] == [[place for place, _ in each.shared] for each in joined]
+    assert [step for _, step in joined[0].shared] == [step for _, step in joined[1].shared]
+    assert ["training"] == [each.points[0].set for each in lines_with_rounds.distinct(joined)]
+
+
 def test_sets_that_were_measured_apart_stay_apart():
     """Each has times of its own, and other kernels are never the same."""
     lines = [
