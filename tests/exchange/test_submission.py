@@ -492,6 +492,7 @@ def test_a_file_in_milliseconds_contradicts_itself(tmp_path):
         taken(tmp_path, in_another_unit(content, 1000))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "machine", ["epyc-9005-2core", "huawei-ascend-910", "intel-knl-7250", "nvidia-t4"]
 )

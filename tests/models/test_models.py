@@ -448,6 +448,7 @@ def test_int8_is_near_float64_and_not_float32(name, execution):
     assert ROUTES[execution] in kernel.notes["route"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("execution", ROUTES)
 @pytest.mark.parametrize("name", ["bert_128", "dlrm"])
 def test_a_compiled_or_exported_twin_computes_what_float64_does(name, execution):

@@ -263,6 +263,18 @@ def test_a_long_list_is_shown_in_parts(page: Any, site: str, html: Path) -> None
     assert (1, "1 of 1 line") == (lines.count(), count.inner_text())
 
 
+def test_a_pop_up_draws_its_line_each_time_and_none_once_it_is_gone(page: Any, site: str) -> None:
+    """Its data may come when the pointer has left, and before the pop-up is on the page."""
+    open_page(page, site, "#summarylist", "#summarylist-body tbody tr")
+    graph = page.locator("#summarylist-body tbody tr td a:nth-of-type(2)").first
+    for _ in range(2):
+        graph.hover()
+        page.wait_for_selector(".popover canvas")
+        page.mouse.move(0, 0)
+        page.wait_for_selector(".popover", state="detached")
+    assert page.evaluate("$.plot($('<div>').css('border', '2px solid'), [{data: []}], {})") is None
+
+
 def test_release_names_in_addresses_become_hashes(page: Any, site: str) -> None:
     """A pair of releases, one name being the start of another's, is written as asv reads it."""
     open_page(page, site, "", ".benchmark-plot svg path")

@@ -67,13 +67,19 @@
     };
     var flot_adapted = false;
 
+    function on_page(place) { return $.contains(document.documentElement, $(place)[0]); }
+
     /* Adapt flot when it is there; the grid keeps its own lines. */
     function use_flot() {
         if (flot_adapted) { return; }
         flot_adapted = true;
         var flot = $.plot;
         $.plot = $.extend(function (place, series, options) {
-            return $(place).hasClass('benchmark-plot') ? small_line(place, series) : flot(place, series, options);
+            if ($(place).hasClass('benchmark-plot')) { return small_line(place, series); }
+            if (on_page(place)) { return flot(place, series, options); }
+            /* A pop-up that is about to be shown, or is gone again: without a size flot would fail. */
+            setTimeout(function () { if (on_page(place)) { flot(place, series, options); } });
+            return null;
         }, flot);
         $.plot.plugins.push({
             name: 'deepbench',
