@@ -45,9 +45,11 @@ def results(
             ) from None
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            for process in multiprocessing.active_children():
-                while process not in others and process.is_alive():
+            own = [each for each in multiprocessing.active_children() if each not in others]
+            while own := [each for each in own if each.is_alive()]:
+                for process in own:
                     process.terminate()
+                for process in own:
                     process.join(2 * HANDOVER)
             raise
 

@@ -1,6 +1,6 @@
 """Detection of the changes along many lines at once, in a process for each core.
 
-It takes most of the time of verdicts on a large store: 0.5 ms for a line of forty releases.
+It takes much of the time of verdicts on a large store, nearly all of it for lines with changes.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +12,8 @@ from deepbench_ops.analysis.change_screening import detect_each
 from deepbench_ops.analysis.kernel_lines import Line
 
 FEWEST_LINES = 4000
-"""Number of lines from which processes save more than the second that each takes to start."""
+"""Number of lines from which processes save more than the second that each takes to start, if some
+hundred of them have changes."""
 
 TOGETHER = 256
 """Lines that a process is sent at once."""

@@ -37,6 +37,7 @@ def joined(lines: Sequence[Line], rounds: Shared) -> list[Line]:
 
 
 def _with(line: Line, known: Mapping[tuple[Hashable, str, str], SharedStep]) -> Line:
+    """Return the line with the known verdicts on its steps."""
     steps = enumerate(step for step, _, _ in _steps(line))
     shared = tuple((place, known[step]) for place, step in steps if step in known)
     return replace(line, shared=shared) if shared else line
@@ -52,9 +53,9 @@ def _steps(line: Line) -> Iterator[tuple[tuple[Hashable, str, str], Point, Point
 def distinct(lines: Iterable[Line]) -> list[Line]:
     """Return the lines without those that repeat another one.
 
-    A history files the rounds of a kernel in every set that lists it: the line with the most points
-    stands for all, the first set's of several. Sets that only processes of their own have measured
-    stay apart.
+    A history files the rounds of a kernel in every set that lists it. The line with the most points
+    stands for all of them; of equally long ones, that of the first set. Sets without such rounds
+    were measured by processes of their own, and stay apart.
     """
     found: dict[Hashable, Line] = {}
     for line in lines:
