@@ -14,8 +14,8 @@ from deepbench_ops.errors import DeepbenchError
 Value = TypeVar("Value")
 Result = TypeVar("Result")
 
-HANDOVER = 0.5
-"""Seconds in which a process that has to end may hand over a result that is ready."""
+HANDOVER = 0.1
+"""Seconds in which a process that has to end may hand over a result or an error."""
 
 
 def cores() -> int:
@@ -50,7 +50,7 @@ def results(
                 for process in own:
                     process.terminate()
                 for process in own:
-                    process.join(2 * HANDOVER)
+                    process.join(5 * HANDOVER)
             raise
 
 
@@ -63,20 +63,21 @@ _at_work = _ending = False
 
 @dataclass(frozen=True)
 class _Interruptible(Generic[Value, Result]):
-    """The function, in a process that SIGTERM ends: the pool would take an error for a
-    result, and start on the next value."""
+    """The function, in a process that SIGTERM ends: the pool would take the exception for a result,
+    and start on the next value."""
 
     function: Callable[[Value], Result]
 
     def __call__(self, value: Value) -> Result:
         global _at_work
-        if _ending:
-            os._exit(1)
         try:
+            if _ending:
+                raise _Ended
             _at_work = True
             return self.function(value)
         except _Ended:
-            os._exit(1)
+            _end_soon()
+            raise
         finally:
             _at_work = False
 
@@ -86,12 +87,23 @@ def _obey_this_process() -> None:
     up."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGALRM, _exit)
 
 
 def _end(*_: Any) -> None:
     global _ending
     again, _ending = _ending, True
     if not _at_work:
-        signal.setitimer(signal.ITIMER_REAL, HANDOVER)  # its signal ends the process
+        _end_soon()
     elif not again:
         raise _Ended
+
+
+def _end_soon() -> None:
+    signal.setitimer(signal.ITIMER_REAL, HANDOVER)
+
+
+def _exit(*_: Any) -> None:
+    """End where the process waits for a value; elsewhere the pool may take it for an error, and
+    SIGTERM comes again."""
+    raise SystemExit
