@@ -22,6 +22,7 @@ NAMES = (
 ALL = ("benchmarks", *NAMES)
 """With asv's own page, which is light and stands still, but not as fast on a slow line."""
 LARGEST_SITE = 60e6
+MOST_OPENINGS = 6
 
 
 def busy(browser: Any) -> float:
@@ -54,10 +55,19 @@ def test_a_page_is_light_and_stands_still(browser: Any, html: Path, name: str) -
 
 
 def is_usable(browser: Any, html: Path, name: str, limit: float, server: str | None = None) -> bool:
-    """Return whether a page is usable within so many seconds; a busy machine has longer."""
+    """Return whether a page is usable within so many seconds; a busy machine has longer.
+
+    Other tests come and go within a second, so that each opening has its own limit, by the
+    loops just before and after it. One opening in time is enough: none is faster than the page.
+    """
     before = busy(browser)
-    seconds = page_costs.least_usable(browser, html, f"{name}.html", server)
-    return limit * max(before, busy(browser)) > seconds
+    for _ in range(MOST_OPENINGS):
+        usable = page_costs.cost(browser, html, f"{name}.html", server=server).usable
+        after = busy(browser)
+        if usable < limit * max(before, after):
+            return True
+        before = after
+    return False
 
 
 @pytest.mark.slow

@@ -10,6 +10,8 @@
     var views = new Map();  /* order and filter of the table of each section */
     var sections = Array.from(document.querySelectorAll('details[data-key]'));
 
+    d.adopted.forEach(function (show) { show(); });
+
     function load(section) {
         return d.load('data/contests/' + section.dataset.key);
     }

@@ -116,8 +116,8 @@
     }
 
     function latest(catalogue, start, views) {
-        at('judged').textContent = 'A line is one kernel over the releases of a framework. ' + start.several.toLocaleString('en') + ' of ' +
-            d.counted(start.lines, 'line') + ' have two releases or more, and ' + start.judged.toLocaleString('en') +
+        at('judged').textContent = 'A line is one kernel over the releases of a framework. ' + d.grouped(start.several) + ' of ' +
+            d.counted(start.lines, 'line') + ' have two releases or more, and ' + d.grouped(start.judged) +
             ' of these are long enough to judge. ' + d.counted(start.changes, 'change') + (start.changes === 1 ? ' is' : ' are') +
             ' larger than the noise.';
         if (!start.latest.length) { return; }
@@ -223,7 +223,7 @@
                 d.instead('There are no results yet. Measure some with "asv run", then run "asv publish" again.');
                 return;
             }
-            at('lead').textContent = start.points.toLocaleString('en') + ' measured and published times of kernels on ' + d.counted(catalogue.machines.length, 'machine') +
+            at('lead').textContent = d.grouped(start.points) + ' measured and published times of kernels on ' + d.counted(catalogue.machines.length, 'machine') +
                 ', with ' + d.counted(catalogue.releases.length, 'release') + '.';
             var asked = d.asked(), CHOICES = ['family', 'precision', 'machine', 'framework', 'kind'];
             var views = d.table_views(['machines', 'latest', 'speed'], remember);

@@ -29,7 +29,7 @@
         return cell(row, machine).differs.filter(function (text) { return text !== unlike(row, machine); }).join(', ');
     }
 
-    function rate(value) { return value >= 1000 ? Math.round(value).toLocaleString('en') : d.digits(value, 3); }
+    function rate(value) { return value >= 1000 ? d.grouped(Math.round(value)) : d.digits(value, 3); }
 
     function mark_of(row, machine) {
         return unlike(row, machine) ? 'at ' + unlike(row, machine) + (row.precision ? ', not ' + row.precision : '; the published precision is not stated') : '';

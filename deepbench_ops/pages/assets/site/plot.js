@@ -179,7 +179,11 @@
         });
     }
 
-    var resized = new ResizeObserver(function (entries) { entries.forEach(function (entry) { draw(entry.target); }); });
+    var resized = new ResizeObserver(function (entries) {
+        entries.forEach(function (entry) {
+            d.guarded(function () { draw(entry.target); })(entry.target.parentNode);
+        });
+    });
 
     function plot(place, options) {
         var box = place.querySelector('.plot');
@@ -188,14 +192,18 @@
             place.replaceChildren(box, el('p', {class: 'key alike'}), el('div', {class: 'tools'}, d.picture_buttons(function () { return box; }, function () { return box.deepbench; })));
             place.classList.add('chart');
             listen(box);
-            resized.observe(box);
         }
         box.deepbench = options;
         var note = place.querySelector('.alike');
         note.textContent = too_many(options.series);
         note.hidden = !note.textContent;
         box.setAttribute('aria-label', options.described + '. The arrow keys lead from point to point.');
-        draw(box);
+        if (box.points) {
+            draw(box);
+        } else {
+            box.points = [];
+            resized.observe(box);  /* draws once the page is laid out, which need not be done twice then */
+        }
     }
 
     /* The meaning of shapes: pairs of a shape's name and its text. */

@@ -103,8 +103,13 @@
         return factor(ratio) + ' (99 % interval: ' + ratio_interval(low, high) + ')';
     }
 
+    /* An integer with a comma between thousands. The browser's own function takes 25 ms on its first call. */
+    function grouped(count) {
+        return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+    }
+
     function counted(count, noun) {
-        return count.toLocaleString('en') + ' ' + noun + (count === 1 ? '' : 's');
+        return grouped(count) + ' ' + noun + (count === 1 ? '' : 's');
     }
 
     function words(name) {
@@ -444,7 +449,7 @@
 
     Object.assign(deepbench, {
         el: el, guarded: guarded, guarded_element: guarded_element, digits: digits, scaled: scaled, seconds: seconds, interval: interval, percent: percent,
-        direction: direction, factor: factor, factor_than: factor_than, ratio_interval: ratio_interval, change: change, counted: counted, words: words, searched: searched,
+        direction: direction, factor: factor, factor_than: factor_than, ratio_interval: ratio_interval, change: change, counted: counted, grouped: grouped, words: words, searched: searched,
         asked: asked, address: address, remember: remember, origin: origin, follow: follow, offer: offer,
         choose: choose, not_here: not_here, distinct: distinct, first_machine: first_machine, ranked_machines: ranked_machines, processor: processor,
         command: command, families_command: families_command, confirm_command: confirm_command, quoted: quoted,

@@ -203,7 +203,7 @@
 
     /* Give a table that is in the page already the same tools. A cell's value is its data-value where it has one, else
        its text; a column's name in exports is its data-title where it has one, else its text. Returns a function that shows it
-       by a `view` and `viewed`. */
+       by a `view` and `viewed`, both optional. */
     function adopt(box, name) {
         var columns = Array.from(box.querySelectorAll('thead th'), function (head, place) {
             var number = head.classList.contains('number');
@@ -217,22 +217,20 @@
             };
         });
         var rows = Array.from(box.querySelectorAll('tbody tr'));
-        var place = el('div');
+        var place = el('div'), taken = Object.entries(JSON.parse(box.dataset.taken || '{}'));
         rows.forEach(function (row) {
             columns.forEach(function (column, at) {
                 row.cells[at].dataset.label = column.label;
                 if (column.style) { row.cells[at].classList.add(column.style); }
             });
         });
-        box.replaceWith(place);
-        var taken = Object.entries(JSON.parse(box.dataset.taken || '{}'));
         function show(view, viewed) {
+            if (box.isConnected) { box.replaceWith(place); }
             table(place, {name: [name].concat(taken.map(function (pair) { return pair[1]; })).join('-'),
                 taken: taken.map(function (pair) { return same(pair[0], pair[1]); }), title: box.getAttribute('aria-label'), columns: columns, rows: rows,
                 cards: true, limit: Infinity, line: function (row) { return row; }, view: view, viewed: viewed,
                 detail: rows.some(commands) && function (row) { return el('div', {}, commands(row)); }});
         }
-        show();
         return show;
     }
 
