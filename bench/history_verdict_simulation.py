@@ -35,10 +35,10 @@ from deepbench_ops.analysis import ensemble_verdicts
 from deepbench_ops.measure import release_blocks
 from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.statistics import ruined_rounds, sweep_levels
-from deepbench_ops.statistics.alpha_spending import FEWEST_FOR_WIDTH
 from deepbench_ops.statistics.common_level import common_levels
 from deepbench_ops.statistics.ruined_rounds import FEWEST, Location, locate, tails
 from deepbench_ops.statistics.spread import scaled_mad
+from deepbench_ops.statistics.stopping_rule import FEWEST_FOR_WIDTH
 
 RELEASES, SWEEPS, SLICE_NOISE = 8, 20, 0.01
 NAMES = [f"r{index}" for index in range(RELEASES)]

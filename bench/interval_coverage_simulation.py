@@ -28,9 +28,9 @@ from deepbench_ops.analysis.verdict import (
     compare_pairs,
     compare_samples,
 )
-from deepbench_ops.statistics.alpha_spending import looks
 from deepbench_ops.statistics.ruined_rounds import Location, locate
 from deepbench_ops.statistics.spread import scaled_mad
+from deepbench_ops.statistics.stopping_rule import looks
 
 ERROR = 0.01
 PAIRS, WITHIN = 20, 0.01

@@ -3,7 +3,7 @@
     python bench/stopping_by_width.py [--trials 3000] [--write PAGE]
 
 A simulation with a fixed seed. Rounds of two equal releases scatter normally; some are ruined by a
-factor of 1.2 to 3 (uniform logarithm). From round `alpha_spending.FEWEST_FOR_WIDTH` on, a trial
+factor of 1.2 to 3 (uniform logarithm). From round `stopping_rule.FEWEST_FOR_WIDTH` on, a trial
 ends when the half-width of its 99 % interval is within the goal, or after the last round.
 Counted are the trials whose last interval does not contain 1, and those whose level differs from 1
 by more than twice the goal. The page is docs/lab-notes/2026-11-24-fixed-width.md.
@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 from tabulate import tabulate
 
-from deepbench_ops.statistics.alpha_spending import FEWEST_FOR_WIDTH
 from deepbench_ops.statistics.ruined_rounds import locate
+from deepbench_ops.statistics.stopping_rule import FEWEST_FOR_WIDTH
 from deepbench_ops.storage import atomic_write
 
 SEED = 20161225

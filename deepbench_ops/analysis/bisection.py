@@ -2,7 +2,7 @@
 
 All are compared with the first release. A release is slow from half-way (by the ratio) between the
 first and the last. A comparison ends as soon as its interval lies on one side of that; looking
-several times finds no more in noise than looking once (`statistics.alpha_spending`).
+several times finds no more in noise than looking once (`statistics.stopping_rule`).
 """
 
 import math
@@ -14,7 +14,7 @@ from deepbench_ops.analysis.verdict import Verdict, settled
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.statistics.alpha_spending import looks
+from deepbench_ops.statistics.stopping_rule import looks
 
 Measure = Callable[[Release, Release, int], list[Round]]
 """Returns so many rounds of two releases by their names; DeepbenchError where one cannot be

@@ -3,7 +3,7 @@
 Lines of releases were measured on different days. Two releases in an ensemble are measured in the
 same milliseconds, so that a change of the machine does not repeat (see `measure.ensemble_sweeps`).
 Kernels with a certain verdict after a few rounds are not measured further; the looks share one
-error probability (`statistics.alpha_spending`).
+error probability (`statistics.stopping_rule`).
 """
 
 import math
@@ -26,7 +26,7 @@ from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import worker_launch
-from deepbench_ops.statistics.alpha_spending import Look, looks
+from deepbench_ops.statistics.stopping_rule import Look, looks
 
 EACH = 3
 """Kernels of a cause that are measured: those that changed most."""

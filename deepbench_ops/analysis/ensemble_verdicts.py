@@ -21,7 +21,7 @@ from deepbench_ops.measure.measuring_order import MeasuringOrder
 from deepbench_ops.measure.preferred_state import SelectedRounds
 from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.measure.worker_control import Launch
-from deepbench_ops.statistics.alpha_spending import FEWEST_FOR_WIDTH
+from deepbench_ops.statistics.stopping_rule import FEWEST_FOR_WIDTH
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Ensemble:
         note: is called after each kernel of a round with the round's number and the kernels still
         open. Intervals are computed after every round from `FEWEST_FOR_WIDTH` on. A kernel ends by
         the width of its intervals, which does not make these too narrow
-        (`statistics.alpha_spending`).
+        (`statistics.stopping_rule`).
         A kernel whose long calls need more than its share waits for the others (`measuring_order`),
         and one whose round would not end in time is not begun.
         """
@@ -187,7 +187,7 @@ class Ensemble:
 def compare(rounds: Sequence[Round], before: str, after: str, share: float = 1.0) -> Verdict:
     """Return the verdict on after / before from the rounds of an ensemble that have both.
 
-    `share` is that of the look, where there are several (see `statistics.alpha_spending`).
+    `share` is that of the look, where there are several (see `statistics.stopping_rule`).
     """
     return compare_levels([each.difference(before, after) for each in rounds], share)
 

@@ -21,7 +21,7 @@ from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import table_location, worker_launch
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.run_conditions import CACHE
-from deepbench_ops.statistics.alpha_spending import FEWEST_FOR_WIDTH
+from deepbench_ops.statistics.stopping_rule import FEWEST_FOR_WIDTH
 from deepbench_ops.storage import ensemble_round_files
 
 GOAL = Goal(within=0.01, most=20)

@@ -70,7 +70,7 @@ def compare_samples(
     Seconds that are not positive and finite are left out, and with them rounds that have none
     left. Sides may have different numbers of rounds. With fewer than three rounds on a side the
     answer is ambiguous. `share` is that of the look, where there are several (see
-    `statistics.alpha_spending`).
+    `statistics.stopping_rule`).
     """
     first, second = (_usable([_logs(seconds) for seconds in rounds]) for rounds in (before, after))
     count = min(len(first), len(second))
@@ -85,7 +85,7 @@ def compare_pairs(rounds: Iterable[Iterable[tuple[float, float]]], share: float 
 
     Pairs in which either is not positive and finite are left out. With fewer than three rounds
     the answer is ambiguous. `share` is that of the look, where there are several (see
-    `statistics.alpha_spending`).
+    `statistics.stopping_rule`).
     """
     usable = _usable([_log_ratios(pairs) for pairs in rounds])
     if not usable:
@@ -99,7 +99,7 @@ def compare_levels(levels: Iterable[tuple[float, float]], share: float = 1.0) ->
 
     A level is the logarithm of after / before; those that are not finite are left out. With fewer
     than three rounds the answer is ambiguous. `share` is that of the look, where there are several
-    (see `statistics.alpha_spending`).
+    (see `statistics.stopping_rule`).
     """
     return compare_each([levels], share)[0]
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from deepbench_ops.statistics.alpha_spending import FEWEST_FOR_WIDTH
+from deepbench_ops.statistics.stopping_rule import FEWEST_FOR_WIDTH
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.ensemble_verdicts import Goal

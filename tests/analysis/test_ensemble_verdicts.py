@@ -14,7 +14,7 @@ from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.measure.worker_control import Launch
-from deepbench_ops.statistics.alpha_spending import FEWEST_FOR_WIDTH
+from deepbench_ops.statistics.stopping_rule import FEWEST_FOR_WIDTH
 
 NAMES = ["a", "b", "c", "d", "e"]
 TRUE = np.log([1.0, 1.0, 1.02, 1.05, 0.8])

@@ -1,4 +1,4 @@
-"""Times of looks at rounds that come one after the other, and the error probability of each look.
+"""When measuring may stop: looks at the rounds so far, and the error probability of each look.
 
 Looking five times, each time ready to stop at an interval of 99 %, finds something in noise more
 often than once in a hundred. So the probability of an error is spent over the planned looks (alpha

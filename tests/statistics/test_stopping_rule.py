@@ -2,7 +2,7 @@
 
 import pytest
 
-from deepbench_ops.statistics.alpha_spending import looks
+from deepbench_ops.statistics.stopping_rule import looks
 
 
 @pytest.mark.parametrize("most", [3, 5, 7, 12, 20])
