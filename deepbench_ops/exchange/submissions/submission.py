@@ -13,8 +13,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +25,7 @@ from deepbench_ops.exchange.submissions import (
     submission_checks,
     submission_records,
     submission_rounds,
+    submission_schema,
 )
 from deepbench_ops.exchange.submissions.merged_profile import merged
 from deepbench_ops.exchange.submissions.submission_merging import empty_result, merge, points_of
@@ -102,10 +101,7 @@ def text(packed: Mapping[str, Any]) -> str:
 
 def check(submission: Any) -> None:
     """Raise DeepbenchError, with the reason, for a submission that is malformed or impossible."""
-    errors = sorted(_schema().iter_errors(submission), key=str)
-    if errors:
-        where = "/".join(map(str, errors[0].absolute_path)) or "the file"
-        raise DeepbenchError(f"{where}: {errors[0].message[:200]}")
+    submission_schema.check(submission)
     content = {name: value for name, value in submission.items() if name != "digest"}
     if submission["digest"] != _digest(content):
         raise DeepbenchError("its digest does not fit: it was changed after it was packed")
@@ -326,11 +322,3 @@ def _digest(content: Mapping[str, Any]) -> str:
     except ValueError:
         raise DeepbenchError("a number in it is not finite") from None
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
-
-
-@cache
-def _schema() -> Any:
-    from jsonschema import Draft202012Validator
-
-    text = files(__package__).joinpath("submission.schema.json").read_text("utf-8")
-    return Draft202012Validator(json.loads(text))
