@@ -4,6 +4,7 @@ scripts/make_problem_tables.py writes DeepBench's lists, scripts/make_model_tabl
 models, and scripts/make_modern_tables.py those of modern operations.
 """
 
+import re
 from collections.abc import Mapping
 from functools import cache
 
@@ -23,6 +24,21 @@ FAMILIES = tuple(name for name, kind in TYPES.items() if not kind.whole_models)
 def heading(family: str) -> str:
     """Return the readable name of a family, such as "matrix products"."""
     return TYPES[family].heading or family.replace("_", " ")
+
+
+def full_title(problem: Problem) -> str:
+    """Return a problem's title with its family, where it does not begin with it.
+
+    Such as "matrix products 1760 x 128 x 1760" and "LayerNorm 4096 x 1024", whose family is called
+    "layer norm".
+    """
+    family = heading(problem.family)
+    named = _letters(problem.title).startswith(_letters(family))
+    return problem.title if named else f"{family} {problem.title}"
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", text.lower())
 
 
 def load(family: str, set: str | None = None) -> tuple[Problem, ...]:

@@ -189,7 +189,9 @@ TRY = """([call, one, state, many]) => deepbench.load('data/catalogue').then(cat
     const all = {empty: [], one: [make(0)], broken: [null],
         many: Array.from({length: many}, (_, at) => make(at))}[state];
     new Function('place', 'all', 'catalogue', 'deepbench', call)(place, all, catalogue, deepbench);
-    return place.outerHTML;
+    return new Promise(done => {  // a chart is drawn once the page is laid out
+        requestAnimationFrame(() => setTimeout(() => done(place.outerHTML)));
+    });
 })"""
 
 

@@ -16,7 +16,7 @@ SIDES = "compare.html#side=lab-1@numpy&side=lab-1@torch&family=gemm"
 THREE = f"{SIDES}&side=lab-1@numpy-1.26.4"
 ONE = "timeline.html#machine=lab-1&family=gemm&framework=torch"
 PICTURES = [
-    (ONE, "#chart", ["matrix products, 1760 x 128 x 1760", "lab-1, torch"]),
+    (ONE, "#chart", ["matrix products 1760 x 128 x 1760", "lab-1, torch"]),
     (
         SIDES,
         "#scatter",

@@ -120,7 +120,7 @@
 
     /* A kernel in words. */
     function kernel(line, headings) {
-        return [headings[line.at.family], line.title, d.words(line.at.operation)].join(' ') + ', ' + d.words(line.at.precision);
+        return d.full_title(headings[line.at.family], line.title) + ' ' + d.words(line.at.operation) + ', ' + d.words(line.at.precision);
     }
 
     /* The changed kernel, or the common part of several. */

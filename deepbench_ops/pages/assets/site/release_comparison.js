@@ -31,7 +31,7 @@
 
     /* A kernel in words, such as 'matrix products 1760 x 128 x 1760 forward, int8'. */
     function kernel_label(line) {
-        return [line.heading, line.problem.title, d.words(line.operation)].join(' ') + ', ' + line.precision;
+        return d.full_title(line.heading, line.problem.title || d.problem_name(line)) + ' ' + d.words(line.operation) + ', ' + line.precision;
     }
 
     function unsteady(kernel, place) { return kernel.unsteady ? kernel.unsteady[place] : ''; }
