@@ -43,6 +43,16 @@ def open_page(page: Any, site: str, address: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*READING, *WRITTEN])
+def test_every_sentence_of_a_page_can_be_seen(page: Any, site: str, name: str) -> None:
+    """Names of controls and columns may be for screen readers alone, sentences not."""
+    open_page(page, site, f"{name}.html")
+    unseen = """() => Array.from(document.querySelectorAll('main p')).filter(p =>
+        p.textContent.trim() && p.checkVisibility() && p.getBoundingClientRect().height < 5
+    ).map(p => p.textContent)"""
+    assert [] == page.evaluate(unseen)
+
+
+@pytest.mark.parametrize("name", [*READING, *WRITTEN])
 def test_a_page_fits_any_width_and_is_accessible(page: Any, site: str, name: str) -> None:
     """Pages do not scroll sideways, wide tables scroll by themselves, and axe finds no violation of
     WCAG 2.1 A and AA in either theme, contrast included."""
