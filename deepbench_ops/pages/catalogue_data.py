@@ -16,7 +16,7 @@ from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.pages.data_files import rounded
 from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.problems.precision import MIXED, multiplied
-from deepbench_ops.problems.problem_lists import TYPES, heading
+from deepbench_ops.problems.problem_lists import TYPES, heading, title_prefix
 from deepbench_ops.releases.release_table import Release
 
 STUDENT_DEGREES = 400
@@ -45,6 +45,7 @@ def content(
         "student": [rounded(float(value), 6) for value in quantiles],
         "families": list(TYPES),
         "headings": {name: heading(name) for name in TYPES},
+        "title_prefixes": {name: title_prefix(name) for name in TYPES},
         "multiplied": {MIXED: multiplied(MIXED)},
         "releases": [
             {

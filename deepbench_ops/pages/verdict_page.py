@@ -16,7 +16,7 @@ from deepbench_ops.analysis.change_causes import Cause
 from deepbench_ops.analysis.kernel_lines import Line, Shift
 from deepbench_ops.pages.addresses import timeline_fragment
 from deepbench_ops.pages.page_frame import render_page
-from deepbench_ops.problems.problem_lists import full_title, heading
+from deepbench_ops.problems.problem_lists import heading, title_prefix
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import atomic_write
 
@@ -115,7 +115,7 @@ def _kernel(shift: Shift) -> dict[str, str]:
     """A kernel with its ratio and interval, and the address of its timeline."""
     point, change = shift.after, shift.change
     return {
-        "title": f"{full_title(point.problem)} "
+        "title": f"{title_prefix(point.family)}{point.problem.title} "
         f"{point.operation.replace('_', ' ')}, {point.precision}",
         "name": point.name,
         "set": point.set.replace("_", " "),

@@ -27,6 +27,7 @@ class Conv(Problem):
 
     family: ClassVar[str] = "conv"
     heading: ClassVar[str] = "convolutions"
+    title_names_operation: ClassVar[bool] = False
     position: ClassVar[int] = 20
     id_pattern: ClassVar[str] = (
         r"w(?P<w>\d+)_h(?P<h>\d+)_c(?P<c>\d+)_n(?P<n>\d+)_k(?P<k>\d+)_r(?P<r>\d+)_s(?P<s>\d+)"

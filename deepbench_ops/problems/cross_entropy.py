@@ -16,6 +16,7 @@ class CrossEntropy(MemoryBound):
 
     family: ClassVar[str] = "cross_entropy"
     position: ClassVar[int] = 216
+    heading: ClassVar[str] = "cross-entropy"
     id_pattern: ClassVar[str] = r"cross_entropy_tokens(?P<tokens>\d+)_vocabulary(?P<vocabulary>\d+)"
     operations: ClassVar[tuple[str, ...]] = ("forward", "backward")
     precisions: ClassVar[tuple[str, ...]] = ("float32",)

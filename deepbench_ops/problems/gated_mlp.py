@@ -17,6 +17,7 @@ class GatedMlp(MemoryBound):
 
     family: ClassVar[str] = "gated_mlp"
     position: ClassVar[int] = 215
+    heading: ClassVar[str] = "gated MLP"
     id_pattern: ClassVar[str] = (
         r"(?P<activation>swiglu|geglu)_tokens(?P<tokens>\d+)_hidden(?P<hidden>\d+)"
         r"_intermediate(?P<intermediate>\d+)"

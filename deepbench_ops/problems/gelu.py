@@ -16,6 +16,7 @@ class Gelu(MemoryBound):
 
     family: ClassVar[str] = "gelu"
     position: ClassVar[int] = 214
+    heading: ClassVar[str] = "GELU"
     id_pattern: ClassVar[str] = r"gelu_batch(?P<batch>\d+)_columns(?P<columns>\d+)"
     operations: ClassVar[tuple[str, ...]] = ("forward", "backward")
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {

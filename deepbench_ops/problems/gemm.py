@@ -25,6 +25,7 @@ class Gemm(Problem):
 
     family: ClassVar[str] = "gemm"
     heading: ClassVar[str] = "matrix products"
+    title_names_operation: ClassVar[bool] = False
     position: ClassVar[int] = 10
     id_pattern: ClassVar[str] = (
         r"m(?P<m>\d+)_n(?P<n>\d+)_k(?P<k>\d+)_(?P<a_transposed>[NT])(?P<b_transposed>[NT])"

@@ -19,6 +19,7 @@ class GroupedConv(Problem):
 
     family: ClassVar[str] = "grouped_conv"
     position: ClassVar[int] = 170
+    heading: ClassVar[str] = "grouped convolutions"
     id_pattern: ClassVar[str] = (
         r"groups(?P<groups>\d+)_w(?P<w>\d+)_h(?P<h>\d+)_c(?P<c>\d+)_n(?P<n>\d+)_k(?P<k>\d+)"
         r"_r(?P<r>\d+)_s(?P<s>\d+)_pad(?P<pad>\d+)_stride(?P<stride>\d+)"

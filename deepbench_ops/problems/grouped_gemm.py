@@ -20,6 +20,7 @@ class GroupedGemm(Problem):
 
     family: ClassVar[str] = "grouped_gemm"
     position: ClassVar[int] = 130
+    heading: ClassVar[str] = "grouped products"
     id_pattern: ClassVar[str] = (
         r"e(?P<groups>\d+)_m(?P<m>\d+)_n(?P<n>\d+)_k(?P<k>\d+)_(?P<split>balanced|single|skewed)"
     )

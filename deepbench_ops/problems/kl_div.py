@@ -16,6 +16,7 @@ class KlDiv(MemoryBound):
 
     family: ClassVar[str] = "kl_div"
     position: ClassVar[int] = 218
+    heading: ClassVar[str] = "KL divergence"
     id_pattern: ClassVar[str] = r"kl_div_tokens(?P<tokens>\d+)_vocabulary(?P<vocabulary>\d+)"
     operations: ClassVar[tuple[str, ...]] = ("forward", "backward")
     precisions: ClassVar[tuple[str, ...]] = ("float32",)

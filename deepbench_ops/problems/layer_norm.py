@@ -14,6 +14,7 @@ class LayerNorm(MemoryBound):
 
     family: ClassVar[str] = "layer_norm"
     position: ClassVar[int] = 211
+    heading: ClassVar[str] = "LayerNorm"
     id_pattern: ClassVar[str] = r"layer_norm_tokens(?P<tokens>\d+)_hidden(?P<hidden>\d+)"
     operations: ClassVar[tuple[str, ...]] = ("forward", "backward")
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {

@@ -17,6 +17,7 @@ class LinearCrossEntropy(MemoryBound):
 
     family: ClassVar[str] = "linear_cross_entropy"
     position: ClassVar[int] = 217
+    heading: ClassVar[str] = "linear layer and cross-entropy"
     id_pattern: ClassVar[str] = (
         r"linear_cross_entropy_tokens(?P<tokens>\d+)_hidden(?P<hidden>\d+)"
         r"_vocabulary(?P<vocabulary>\d+)"

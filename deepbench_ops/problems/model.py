@@ -99,6 +99,7 @@ class Model(Problem):
 
     family: ClassVar[str] = "model"
     heading: ClassVar[str] = "whole models"
+    title_names_operation: ClassVar[bool] = False
     id_pattern: ClassVar[str] = r"(?P<name>\w+?)_b(?P<batch>\d+)(?:_t(?P<threads>\d+))?"
     whole_models: ClassVar[bool] = True
     selections: ClassVar[Mapping[str, str]] = {

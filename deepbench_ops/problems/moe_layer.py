@@ -22,6 +22,7 @@ class MoeLayer(Problem):
 
     family: ClassVar[str] = "moe_layer"
     position: ClassVar[int] = 140
+    heading: ClassVar[str] = "mixture of experts"
     id_pattern: ClassVar[str] = (
         r"t(?P<tokens>\d+)_e(?P<experts>\d+)_h(?P<hidden>\d+)_i(?P<intermediate>\d+)"
         r"_top(?P<top_k>\d+)_(?P<activation>swiglu|relu2)"

@@ -102,6 +102,8 @@ class Problem(ABC):
     """Place among the families in tables and menus, the smallest first; equal ones by name."""
     heading: ClassVar[str] = ""
     """The family in words, such as "matrix products", for pages; "" for its name."""
+    title_names_operation: ClassVar[bool] = True
+    """Whether `title` says what is done, as "softmax 4096 x 256" does, and not the sizes alone."""
     whole_models: ClassVar[bool] = False
     """Whether its problems are whole networks, which lists of kernels leave out."""
     operations: ClassVar[tuple[str, ...]] = ("forward",)

@@ -4,7 +4,6 @@ scripts/make_problem_tables.py writes DeepBench's lists, scripts/make_model_tabl
 models, and scripts/make_modern_tables.py those of modern operations.
 """
 
-import re
 from collections.abc import Mapping
 from functools import cache
 
@@ -26,19 +25,10 @@ def heading(family: str) -> str:
     return TYPES[family].heading or family.replace("_", " ")
 
 
-def full_title(problem: Problem) -> str:
-    """Return a problem's title with its family, where it does not begin with it.
-
-    Such as "matrix products 1760 x 128 x 1760" and "LayerNorm 4096 x 1024", whose family is called
-    "layer norm".
-    """
-    family = heading(problem.family)
-    named = _letters(problem.title).startswith(_letters(family))
-    return problem.title if named else f"{family} {problem.title}"
-
-
-def _letters(text: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", text.lower())
+def title_prefix(family: str) -> str:
+    """Return the words before the titles of a family's problems, such as "matrix products "; "" if
+    the titles name the operation."""
+    return "" if TYPES[family].title_names_operation else f"{heading(family)} "
 
 
 def load(family: str, set: str | None = None) -> tuple[Problem, ...]:

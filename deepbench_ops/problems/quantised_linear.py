@@ -29,6 +29,7 @@ class QuantisedLinear(Problem):
 
     family: ClassVar[str] = "quantised_linear"
     position: ClassVar[int] = 120
+    heading: ClassVar[str] = "quantised linear layer"
     id_pattern: ClassVar[str] = r"m(?P<m>\d+)_n(?P<n>\d+)_k(?P<k>\d+)_g(?P<group>\d+)"
     listed_in: ClassVar[tuple[str, ...]] = MODERN_SETS
     precisions: ClassVar[tuple[str, ...]] = (

@@ -17,6 +17,7 @@ class RmsNorm(MemoryBound):
 
     family: ClassVar[str] = "rms_norm"
     position: ClassVar[int] = 210
+    heading: ClassVar[str] = "RMSNorm"
     id_pattern: ClassVar[str] = (
         r"(?P<kind>rms_norm|add_rms_norm)_tokens(?P<tokens>\d+)_hidden(?P<hidden>\d+)"
     )

@@ -21,6 +21,7 @@ class Rnn(Problem):
 
     family: ClassVar[str] = "rnn"
     heading: ClassVar[str] = "recurrent layers"
+    title_names_operation: ClassVar[bool] = False
     operations: ClassVar[tuple[str, ...]] = (
         "forward",
         "backward",

@@ -19,6 +19,7 @@ class Rope(MemoryBound):
 
     family: ClassVar[str] = "rope"
     position: ClassVar[int] = 213
+    heading: ClassVar[str] = "RoPE"
     id_pattern: ClassVar[str] = (
         r"rope_batch(?P<batch>\d+)_length(?P<length>\d+)_heads(?P<heads>\d+)"
         r"_kv(?P<kv_heads>\d+)_size(?P<size>\d+)(_start(?P<start>\d+))?"

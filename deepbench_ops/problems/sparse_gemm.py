@@ -18,6 +18,7 @@ class SparseGemm(Problem):
 
     family: ClassVar[str] = "sparse_gemm"
     heading: ClassVar[str] = "sparse products"
+    title_names_operation: ClassVar[bool] = False
     position: ClassVar[int] = 40
     id_pattern: ClassVar[str] = Gemm.id_pattern + r"_sparsity(?P<sparsity>0\.\d+)"
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {

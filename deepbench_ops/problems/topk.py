@@ -16,6 +16,7 @@ class TopK(MemoryBound):
 
     family: ClassVar[str] = "topk"
     position: ClassVar[int] = 221
+    heading: ClassVar[str] = "top-k"
     id_pattern: ClassVar[str] = r"topk_batch(?P<batch>\d+)_columns(?P<columns>\d+)_k(?P<k>\d+)"
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "modern": ("topk_batch32_columns32000_k50", "topk_batch1024_columns128_k8")

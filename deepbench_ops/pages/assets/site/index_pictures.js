@@ -119,14 +119,14 @@
     }
 
     /* A kernel in words. */
-    function kernel(line, headings) {
-        return d.full_title(headings[line.at.family], line.title) + ' ' + d.words(line.at.operation) + ', ' + d.words(line.at.precision);
+    function kernel(line, prefixes) {
+        return prefixes[line.at.family] + line.title + ' ' + d.words(line.at.operation) + ', ' + d.words(line.at.precision);
     }
 
     /* The changed kernel, or the common part of several. */
     function changed_name(row, catalogue) {
         var first = row.lines[0], headings = catalogue.headings;
-        return row.scope === 'kernel' ? kernel(first, headings) : row.scope === 'framework' ? 'most kernels of ' + catalogue.releases[row.after].framework
+        return row.scope === 'kernel' ? kernel(first, catalogue.title_prefixes) : row.scope === 'framework' ? 'most kernels of ' + catalogue.releases[row.after].framework
             : headings[first.at.family] + ', ' + d.words(first.at.precision);
     }
 

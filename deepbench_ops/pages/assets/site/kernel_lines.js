@@ -31,6 +31,7 @@
                 machine: machine,
                 family: family,
                 heading: catalogue.headings[family],
+                title: catalogue.title_prefixes[family] + (problem[4] || problem[0]),
                 notes: line.notes && line.notes.map(function (place) { return found.notes[place]; }),
                 problem: {id: problem[0], application: problem[1], items: problem[2], note: problem[3], title: problem[4] || ''},
                 releases: line.at.map(function (place) { return catalogue.releases[place]; })

@@ -74,7 +74,7 @@
     function note(line) {
         var place = d.last(line), interval = d.interval_text(line, place);
         return [
-            d.full_title(line.heading, line.problem.title || d.kernel_name(line)),
+            line.title,
             [line.problem.title ? d.kernel_name(line) : '', d.words(line.set), d.words(line.operation), line.problem.application].filter(Boolean).join(', '),
             d.seconds(line.seconds[place]) + (interval ? ' (' + interval + ')' : ''),
             d.rate_text(line, place) + ', ' + d.scaled(d.bandwidth(line, place), 'B/s') + ', ' + d.digits(line.flops / line.bytes, 3) + ' FLOP per byte',

@@ -4,10 +4,9 @@
 (function () {
     var d = deepbench, el = d.el;
 
-    /* Name and value of a fact as elements; bytes with a unit. */
     function fact(pair) {
-        var bytes = /^(.*)_bytes$/.exec(pair[0]), size = bytes && d.scaled(Number(pair[1]), 'B');
-        return [el('dt', {}, d.words(size ? bytes[1] : pair[0])), el('dd', {}, size || String(pair[1]))];
+        var shown = d.fact_in_words(pair[0], pair[1]);
+        return [el('dt', {}, shown[0]), el('dd', {}, shown[1])];
     }
 
     function facts(machine) {

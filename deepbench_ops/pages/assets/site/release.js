@@ -69,11 +69,13 @@
     /* The words of a long text that `other` does not have; a short text as it is. */
     function differing(text, other) {
         var others = new Set(other.split(/\s+/)), own = text.split(/\s+/).filter(function (word) { return !others.has(word); });
-        return cut(other && text.length > LONGEST / 2 && own.length ? own.join(' ') : text);
+        return cut(other && text.length > LONGEST / 2 && own.length ? own.join(' ').replace(/,$/, '') : text);
     }
 
     function fact(row) {
-        return el('li', {title: row[1] + ' \u2192 ' + row[2]}, d.words(row[0]) + ' ', el('span', {class: 'was'}, differing(row[1], row[2])), ' \u2192 ', differing(row[2], row[1]));
+        var was = d.fact_in_words(row[0], row[1]), now = d.fact_in_words(row[0], row[2]);
+        return el('li', {title: was[1] + ' \u2192 ' + now[1]}, (row[2] ? now : was)[0] + ' ',
+            el('span', {class: 'was'}, differing(was[1], now[1])), ' \u2192 ', differing(now[1], was[1]));
     }
 
     /* Kernels that another library code computes than before, by both names, most kernels first. */

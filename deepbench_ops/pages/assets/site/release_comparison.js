@@ -23,7 +23,8 @@
     function line_of(kernel, found, catalogue, machine, framework) {
         var problem = found.problems[kernel.problem];
         return Object.assign({}, kernel, {
-            machine: machine, framework: framework, family: problem[0], heading: catalogue.headings[problem[0]], problem: {id: problem[1], title: problem[2]},
+            machine: machine, framework: framework, family: problem[0], heading: catalogue.headings[problem[0]],
+            title: catalogue.title_prefixes[problem[0]] + problem[2], problem: {id: problem[1], title: problem[2]},
             releases: kernel.at.map(function (place) { return catalogue.releases[place]; }),
             ensemble: kernel.ensemble && kernel.ensemble.map(function (each) { return each && [found.ensembles[each[0]].join(' ')].concat(each.slice(1)); })
         });
@@ -31,7 +32,7 @@
 
     /* A kernel in words, such as 'matrix products 1760 x 128 x 1760 forward, int8'. */
     function kernel_label(line) {
-        return d.full_title(line.heading, line.problem.title || d.problem_name(line)) + ' ' + d.words(line.operation) + ', ' + line.precision;
+        return line.title + ' ' + d.words(line.operation) + ', ' + line.precision;
     }
 
     function unsteady(kernel, place) { return kernel.unsteady ? kernel.unsteady[place] : ''; }

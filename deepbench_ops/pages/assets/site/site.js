@@ -112,14 +112,14 @@
         return grouped(count) + ' ' + noun + (count === 1 ? '' : 's');
     }
 
-    /* A problem's title with its family's heading, where it does not begin with it, as `full_title` in problems/problem_lists.py. */
-    function full_title(heading, title) {
-        function letters(text) { return text.toLowerCase().replace(/[^a-z0-9]/g, ''); }
-        return letters(title).startsWith(letters(heading)) ? title : heading + ' ' + title;
-    }
-
     function words(name) {
         return String(name).replace(/_/g, ' ');
+    }
+
+    /* Name and value of a recorded fact in words; bytes with a unit. */
+    function fact_in_words(name, value) {
+        var bytes = /^(.*)_bytes$/.exec(name), size = bytes && value && scaled(Number(value), 'B');
+        return size ? [words(bytes[1]), size] : [words(name), String(value)];
     }
 
     /* Returns whether a text holds all words of `query`, also inside longer words. A single letter must be a whole
@@ -455,7 +455,7 @@
 
     Object.assign(deepbench, {
         el: el, guarded: guarded, guarded_element: guarded_element, digits: digits, scaled: scaled, seconds: seconds, interval: interval, percent: percent,
-        direction: direction, factor: factor, factor_than: factor_than, ratio_interval: ratio_interval, change: change, counted: counted, grouped: grouped, full_title: full_title, words: words, searched: searched,
+        direction: direction, factor: factor, factor_than: factor_than, ratio_interval: ratio_interval, change: change, counted: counted, grouped: grouped, words: words, fact_in_words: fact_in_words, searched: searched,
         asked: asked, address: address, remember: remember, origin: origin, follow: follow, offer: offer,
         choose: choose, not_here: not_here, distinct: distinct, first_machine: first_machine, ranked_machines: ranked_machines, processor: processor,
         command: command, families_command: families_command, confirm_command: confirm_command, quoted: quoted,

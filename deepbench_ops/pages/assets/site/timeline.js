@@ -87,7 +87,7 @@
 
     /* The kernel in words: its readable name, id, axes, and where it is from. */
     function described_kernel(line) {
-        return [el('strong', {}, d.full_title(line.heading, line.problem.title || d.problem_name(line))), ' ',
+        return [el('strong', {}, line.title), ' ',
             el('small', {}, [line.problem.title ? d.problem_name(line) : '', d.words(line.set), d.words(line.operation), line.precision].filter(Boolean).join(', ') +
                 (line.problem.application ? '; ' + line.problem.application : '') + (line.problem.note ? '; ' + line.problem.note : ''))];
     }
@@ -107,7 +107,7 @@
         var releases = d.distinct(lines.flatMap(function (line) { return line.at; })).sort(function (a, b) { return a - b; });
         d.plot(at('chart'), Object.assign(drawn, {
             name: name,
-            title: [first.problem.title ? d.full_title(first.heading, first.problem.title) : first.heading, d.problem_name(first), d.words(first.set), d.words(first.operation), first.precision].filter(Boolean).join(', '),
+            title: d.distinct([first.title, d.problem_name(first), d.words(first.set), d.words(first.operation), first.precision]).join(', '),
             sides: lines.map(own.label).join('; '),
             described: 'Timeline of ' + d.problem_name(first) + ', as in the table below',
             x: settings.x === 'date' ? {type: 'date'} : {type: 'names', names: releases.map(function (place) { return catalogue.releases[place].name; })},
