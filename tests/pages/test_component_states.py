@@ -16,12 +16,12 @@ pytestmark = [
 ]
 
 ROW = """(at, ratio) => ({ratio: ratio, plain: ratio, verdict: 'slower', noise: 0.01,
-    line: {heading: 'products', problem: {title: 'p' + at}, operation: 'forward',
-        precision: 'p'}})"""
+    line: {heading: 'products', title: 'products p' + at, problem: {title: 'p' + at},
+        operation: 'forward', precision: 'p'}})"""
 LINE = """at => ({seconds: [1e-3 * (1 + at)], at: [0], releases: [catalogue.releases[0]],
     flops: 1e9, bytes: 1e6, roof: 1e13, family: 'gemm', heading: 'products',
-    problem: {id: 'p' + at}, set: 'training', operation: 'forward', precision: 'float32',
-    machine: catalogue.machines[0]})"""
+    title: 'products p' + at, problem: {id: 'p' + at}, set: 'training', operation: 'forward',
+    precision: 'float32', machine: catalogue.machines[0]})"""
 COMPONENTS = {
     # page, call with the list `all` of data made by `one(at)`, selector of one of its marks
     "bars": (
