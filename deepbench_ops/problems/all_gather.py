@@ -17,7 +17,6 @@ class AllGather(Collective):
 
     family: ClassVar[str] = "all_gather"
     heading: ClassVar[str] = "all-gather"
-    title_names_operation: ClassVar[bool] = False
     outcome: ClassVar[str] = "every process ends with the parts of all"
     position: ClassVar[int] = 51
     id_pattern: ClassVar[str] = r"all_gather_n(?P<elements>\d+)"

@@ -18,7 +18,6 @@ class AllReduce(Collective):
 
     family: ClassVar[str] = "all_reduce"
     heading: ClassVar[str] = "all-reduce"
-    title_names_operation: ClassVar[bool] = False
     outcome: ClassVar[str] = "every process ends with the whole sum"
     position: ClassVar[int] = 50
     listed_in: ClassVar[tuple[str, ...]] = DEEPBENCH_SETS

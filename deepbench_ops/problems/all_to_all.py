@@ -17,7 +17,6 @@ class AllToAll(Collective):
 
     family: ClassVar[str] = "all_to_all"
     heading: ClassVar[str] = "all-to-all"
-    title_names_operation: ClassVar[bool] = False
     outcome: ClassVar[str] = "every process ends with the part that each has for it"
     position: ClassVar[int] = 53
     id_pattern: ClassVar[str] = r"all_to_all_n(?P<elements>\d+)"

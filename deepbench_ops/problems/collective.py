@@ -19,6 +19,7 @@ class Collective(Problem):
     The number of processes (ranks) is a condition of the run, not a size of the problem.
     """
 
+    title_names_operation: ClassVar[bool] = False
     listed_in: ClassVar[tuple[str, ...]] = MODERN_SETS
     precisions: ClassVar[tuple[str, ...]] = ("float32", "bfloat16")
     uncompared: ClassVar[tuple[str, ...]] = ()

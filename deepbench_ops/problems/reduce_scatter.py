@@ -16,7 +16,6 @@ class ReduceScatter(Collective):
 
     family: ClassVar[str] = "reduce_scatter"
     heading: ClassVar[str] = "reduce-scatter"
-    title_names_operation: ClassVar[bool] = False
     outcome: ClassVar[str] = "every process ends with its part of the sum"
     position: ClassVar[int] = 52
     id_pattern: ClassVar[str] = r"reduce_scatter_n(?P<elements>\d+)"
