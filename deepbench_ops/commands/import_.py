@@ -14,7 +14,7 @@ from deepbench_ops.commands.options import printed_as, results_folder, say
 from deepbench_ops.commands.output_format import counted, show
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import export_table_reader
-from deepbench_ops.exchange.submissions import submission
+from deepbench_ops.exchange.submissions import submission, submission_files
 from deepbench_ops.exchange.workbooks import workbook_values
 from deepbench_ops.exchange.workbooks.workbook_values import Publication
 from deepbench_ops.releases.release_table import Release
@@ -103,7 +103,7 @@ def import_(
     from deepbench_ops.releases import table_location
     from deepbench_ops.storage import locks
 
-    sent = {path: read for path in files if (read := submission.read(path)) is not None}
+    sent = submission_files.SubmissionFiles(files)
     signers = {path: _signer(path, allowed, results, signed) for path in sent}
     tables_of = {
         path: rows
@@ -120,14 +120,17 @@ def import_(
     with locks.results(results, doing=f"deepbench import {files[0]}"):
         # All of it must be checked before any is written.
         known = {release.hash: release for release in table_location.load(results)}
-        submissions = submission.checked_all(results, sent, known)
+        submissions = {
+            path: one.without_times() for path, one in submission.checked_all(results, sent, known)
+        }
         _refuse_both(found, submissions)
         own = {
             path: _checked_table(path, results, rows, known, machine)
             for path, rows in tables_of.items()
         }
         changed, added = published_result_filing.file(results, found, add)
-        for path, one in submissions.items():
+        for path, checked in submissions.items():
+            one = submission_files.read_again(path, checked)
             times = sum(len(result["points"]) for result in one.content["results"])
             written = submission.store(results, one, add)
             name, by = one.profile.machine, signers[path]

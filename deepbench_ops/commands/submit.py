@@ -1,7 +1,9 @@
 """`deepbench submit`: a machine's results in one file."""
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -36,28 +38,35 @@ def submit(output: Path | None, machine: str, key: Path | None, results: Path) -
     elsewhere, and refuses files that were changed afterwards, times that the machine's peak does
     not allow, and kernels that are in it twice. Unsteady times are left out: "deepbench unsteady
     RELEASE" lists them.
+
+    Results that take more than 50 MB are written to several files, ours-1.json, ours-2.json and so
+    on, which may be imported in any order.
     """
-    from deepbench_ops.exchange.submissions import submission, submission_signature
+    from deepbench_ops.exchange.submissions import (
+        submission,
+        submission_parts,
+        submission_signature,
+    )
     from deepbench_ops.releases import table_location
 
     unsteady: Counter[str] = Counter()
     releases = {each.hash: each for each in table_location.load(results)}
     packed = submission.pack(results, machine, releases, unsteady)
-    try:
-        submission.check(packed)
-        text = submission.text(packed)
-    except DeepbenchError as wrong:
-        raise DeepbenchError(f"{machine}: this would be refused: {wrong}") from None
-    output = output or Path(f"{machine}.json")
-    atomic_write.write_text(output, text)
-    times = sum(len(result["points"]) for result in packed["results"])
-    raw = sum(len(result.get("measurements", ())) for result in packed["results"])
-    click.echo(
-        f"{times} times of {machine} in {output}, with the raw seconds of {raw} measurements"
-        f" ({len(text) / 1e6:.1f} MB)"
-    )
-    if key is not None:
-        click.echo(f"signature: {submission_signature.sign(output, key.expanduser())}")
+    parts = submission_parts.parts(packed, submission.LARGEST_BYTES)
+    texts = [_text(machine, part) for part in parts]
+    outputs = _names(output or Path(f"{machine}.json"), len(parts))
+    with atomic_write.together() as ready:
+        for path, text in zip(outputs, texts, strict=True):
+            ready(path).write_text(text, "utf-8")
+    for path, part, text in zip(outputs, parts, texts, strict=True):
+        times = sum(len(result["points"]) for result in part["results"])
+        raw = sum(len(result.get("measurements", ())) for result in part["results"])
+        click.echo(
+            f"{times} times of {machine} in {path}, with the raw seconds of {raw} measurements"
+            f" ({len(text) / 1e6:.1f} MB)"
+        )
+        if key is not None:
+            click.echo(f"signature: {submission_signature.sign(path, key.expanduser())}")
     if unsteady:
         kinds = ", ".join(f"{count} {name}" for name, count in unsteady.most_common())
         click.echo(
@@ -65,3 +74,21 @@ def submit(output: Path | None, machine: str, key: Path | None, results: Path) -
             f" --machine {machine} lists them",
             err=True,
         )
+
+
+def _text(machine: str, part: Mapping[str, Any]) -> str:
+    """Return a part as text. Raises DeepbenchError where an import would refuse it."""
+    from deepbench_ops.exchange.submissions import submission
+
+    try:
+        submission.check(part)
+        return submission.text(part)
+    except DeepbenchError as wrong:
+        raise DeepbenchError(f"{machine}: this would be refused: {wrong}") from None
+
+
+def _names(output: Path, parts: int) -> list[Path]:
+    """Return the file of each part: `output` for one, else numbered ones, as ours-1.json."""
+    if parts == 1:
+        return [output]
+    return [output.with_stem(f"{output.stem}-{number}") for number in range(1, parts + 1)]

@@ -35,6 +35,7 @@ from deepbench_ops.exchange.published import published_machines, published_resul
 from deepbench_ops.exchange.submissions import (
     submission,
     submission_checks,
+    submission_files,
     submission_merging,
     submission_records,
 )
@@ -597,7 +598,7 @@ def test_another_submission_next_to_it_must_fit_too(tmp_path):
 
     both = {Path("one.json"): GOOD, Path("two.json"): sealed(changed(other))}
     with pytest.raises(DeepbenchError, match=r"two\.json: torch-2\.13\.0 was measured under other"):
-        submission.checked_all(tmp_path, both, RELEASES)
+        list(submission.checked_all(tmp_path, both, RELEASES))
 
 
 def test_a_second_environment_of_the_same_conditions_is_refused(tmp_path):
@@ -634,17 +635,18 @@ def test_a_workbook_that_is_refused_keeps_a_submission_out(tmp_path, monkeypatch
 def test_a_submission_has_a_largest_size(tmp_path, monkeypatch):
     """As workbooks have."""
     (tmp_path / "sent.json").write_text(json.dumps(GOOD))
-    monkeypatch.setattr(submission, "LARGEST_BYTES", 1000)
+    monkeypatch.setattr(submission_files, "LARGEST_BYTES", 1000)
     with pytest.raises(DeepbenchError, match="the most that is read"):
-        submission.read(tmp_path / "sent.json")
+        submission_files.read(tmp_path / "sent.json")
 
 
 def test_a_submission_that_no_import_would_read_is_not_written(tmp_path, monkeypatch):
-    """The sender learns the limit, and no file is left."""
+    """Where a release alone is too large the sender learns the limit, and no file is left."""
     taken(tmp_path / "results", GOOD)
     monkeypatch.setattr(release_table, "load", lambda: (RELEASE,))
     monkeypatch.setattr(submission, "LARGEST_BYTES", 1_500_000)
-    monkeypatch.setattr(submission, "pack", lambda *_: {**GOOD, "pad": "x" * 1_600_000})
+    large = {**GOOD["results"][0], "pad": "x" * 1_600_000}
+    monkeypatch.setattr(submission, "pack", lambda *_: {**GOOD, "results": [large]})
     monkeypatch.setattr(submission, "check", lambda _: None)
     arguments = ["--machine", "box", "--results", str(tmp_path / "results")]
     done = CliRunner().invoke(submit, [str(tmp_path / "sent.json"), *arguments])

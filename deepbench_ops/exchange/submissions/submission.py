@@ -10,8 +10,8 @@ merged as their files are.
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.releases.release_table import Release, publication_of
 from deepbench_ops.run_conditions import CONDITIONS, DEVICE
-from deepbench_ops.storage import atomic_write, bounded_read, measurement_files
+from deepbench_ops.storage import atomic_write, measurement_files
 from deepbench_ops.storage.result_key import unquoted
 
 FORMAT, VERSION = "deepbench-submission", 3
@@ -51,6 +51,15 @@ class CheckedSubmission:
     content: Any
     releases: tuple[Release, ...]
     profile: Profile
+
+    def without_times(self) -> "CheckedSubmission":
+        """Return the part that the check of a further submission needs; it takes little memory."""
+        results = [
+            {name: result[name] for name in ("environment", "variables")}
+            for result in self.content["results"]
+        ]
+        short = {name: self.content[name] for name in ("machine", "digest")}
+        return replace(self, content={**short, "results": results})
 
 
 def pack(
@@ -86,7 +95,7 @@ def pack(
         ],
         "ensembles": submission_rounds.pack(results / machine),
     }
-    return {**content, "digest": _digest(content)}
+    return {**content, "digest": digest(content)}
 
 
 def text(packed: Mapping[str, Any]) -> str:
@@ -103,7 +112,7 @@ def check(submission: Any) -> None:
     """Raise DeepbenchError, with the reason, for a submission that is malformed or impossible."""
     submission_schema.check(submission)
     content = {name: value for name, value in submission.items() if name != "digest"}
-    if submission["digest"] != _digest(content):
+    if submission["digest"] != digest(content):
         raise DeepbenchError("its digest does not fit: it was changed after it was packed")
     try:
         known = machine_profile.parse(submission["profile"])
@@ -137,24 +146,24 @@ def check_result(result: Any, known: Profile) -> None:
 
 def checked_all(
     results: Path, submissions: Mapping[Path, Any], releases: Mapping[str, Release]
-) -> dict[Path, CheckedSubmission]:
-    """Return submissions that can be stored one after the other; nothing is written.
+) -> Iterator[tuple[Path, CheckedSubmission]]:
+    """Yield submissions that can be stored one after the other, with their files; nothing is
+    written, and none is held in memory but the one that is yielded.
 
     Raises DeepbenchError, naming the file, wherever `check` does, for a machine that is
     described otherwise here or has other yardsticks or variables, and for a release that the table
     lacks or has on another day.
     """
-    found: dict[Path, CheckedSubmission] = {}
+    found: list[CheckedSubmission] = []
     for path, submission in submissions.items():
         try:
             check(submission)
-            before = [
-                one for one in found.values() if _machine(one.content) == _machine(submission)
-            ]
-            found[path] = checked(results, submission, releases, before)
+            before = [one for one in found if _machine(one.content) == _machine(submission)]
+            one = checked(results, submission, releases, before)
         except DeepbenchError as wrong:
             raise DeepbenchError(f"{path}: {wrong}") from None
-    return found
+        found.append(one.without_times())
+        yield path, one
 
 
 def checked(
@@ -249,23 +258,6 @@ def _machine(submission: Any) -> str:
     return name
 
 
-def read(path: Path) -> Any | None:
-    """Return the content of a submission's file, None for a file that is none.
-
-    Raises DeepbenchError where it is one and no JSON, or larger than any.
-    """
-    try:
-        bounded_read.demand_file(path)
-        with path.open("rb") as stream:
-            if stream.read(1) != b"{":
-                return None
-        return json.loads(bounded_read.read_text(path, LARGEST_BYTES))
-    except OSError as error:
-        raise DeepbenchError(f"{path}: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        raise DeepbenchError(f"{path} is no JSON ({error}): it is damaged") from None
-
-
 def _release(result: dict[str, Any]) -> Release:
     try:
         day = date.fromisoformat(result["date"])
@@ -316,7 +308,8 @@ def _packed(
     }
 
 
-def _digest(content: Mapping[str, Any]) -> str:
+def digest(content: Mapping[str, Any]) -> str:
+    """Return the digest of a submission without one. Raises DeepbenchError for NaN in it."""
     try:
         text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     except ValueError:
