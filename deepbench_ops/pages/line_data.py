@@ -1,8 +1,13 @@
-"""data/lines/MACHINE/FAMILY: the lines of a family on a machine."""
+"""data/lines/MACHINE/FAMILY: the lines of a family on a machine.
+
+Where they have many times, the times are in files of their own, data/lines/MACHINE/FAMILY-NUMBER,
+each with those of some kernels: a page that shows one kernel does not read them all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from deepbench_ops.analysis.change_detection import Change
@@ -15,6 +20,72 @@ from deepbench_ops.problems.problem import Problem
 from deepbench_ops.releases.release_table import Release
 
 Notes = tuple[tuple[str, str], ...]
+
+TIMES_IN_A_FILE = 4000
+"""The most times in a file, unless a single kernel has more; they take about 60 kB."""
+
+CHOICES = frozenset(
+    ("problem", "set", "operation", "precision", "framework", "ranks", "state", "uncompared")
+)
+"""Fields by which a page finds a line; the unusual conditions of its newest time are, too."""
+
+
+def files(
+    name: str,
+    lines: Sequence[Line],
+    profile: Profile | None,
+    places: Mapping[Release, int],
+) -> dict[str, dict[str, Any]]:
+    """The content of each file by its path: `name` alone for at most `TIMES_IN_A_FILE` times.
+
+    With more, the lines in the file `name` have the fields `CHOICES`, `times`, the number of their
+    times, and `part`, the number of a further file and the place there, which has all other
+    fields. The times of a kernel with all frameworks are in one file.
+    """
+    if sum(len(line.points) for line in lines) <= TIMES_IN_A_FILE:
+        return {name: content(lines, profile, places)}
+    groups = list(_groups(lines))
+    parts = [content(members, profile, places) for members in groups]
+    fields = {
+        id(line): (one, [number, place])
+        for number, (members, part) in enumerate(zip(groups, parts, strict=True))
+        for place, (line, one) in enumerate(zip(members, part["lines"], strict=True))
+    }
+    problems: dict[str, int] = {}
+    described_problems = []
+    choices = []
+    for line in lines:
+        point = line.points[-1]
+        if point.problem_id not in problems:
+            problems[point.problem_id] = len(problems)
+            described_problems.append(problem_fields(point.problem))
+        one, address = fields[id(line)]
+        known = {field: one.pop(field) for field in CHOICES.union(point.unusual) if field in one}
+        known |= {"problem": problems[point.problem_id], "times": len(line.points), "part": address}
+        choices.append(known)
+    found: dict[str, dict[str, Any]] = {name: {"problems": described_problems, "lines": choices}}
+    for number, part in enumerate(parts):
+        found[f"{name}-{number}"] = {"notes": part["notes"], "lines": part["lines"]}
+    return found
+
+
+def _groups(lines: Iterable[Line]) -> Iterator[list[Line]]:
+    """The lines of whole kernels in groups of at most `TIMES_IN_A_FILE` times, or of one kernel."""
+    kernels: dict[tuple[Any, ...], list[Line]] = defaultdict(list)
+    for line in lines:
+        point = line.points[-1]
+        kernels[point.set, point.operation, point.precision, point.problem_id].append(line)
+    group: list[Line] = []
+    times = 0
+    for _, members in sorted(kernels.items()):
+        own = sum(len(line.points) for line in members)
+        if group and times + own > TIMES_IN_A_FILE:
+            yield group
+            group, times = [], 0
+        group += members
+        times += own
+    if group:
+        yield group
 
 
 def content(

@@ -3,7 +3,7 @@
 They depend on its own results, on the places of the releases, and on the changes of other machines
 that it shares.
 
-- lines/MACHINE/FAMILY: the lines of a family.
+- lines/MACHINE/FAMILY: the lines of a family (`line_data`).
 - kernels/MACHINE/FRAMEWORK: every kernel with its newest time, for the page of the machine.
 - newest/MACHINE: the newest time of each kernel with each framework, for comparisons.
 - stacks/MACHINE: the software under each release that was measured.
@@ -67,7 +67,8 @@ def _contents(
         families[line.points[0].family].append(line)
     profile = machine.profile
     for family, members in families.items():
-        yield f"lines/{machine.key}/{family}", line_data.content(members, profile, places)
+        name = f"lines/{machine.key}/{family}"
+        yield from line_data.files(name, members, profile, places).items()
     kernels = kernel_data.by_framework(once, courses, profile, places)
     for framework, content in kernels.items():
         yield f"kernels/{machine.key}/{framework}", content

@@ -145,9 +145,10 @@
         }).catch(function () {});  /* the lines have the choices, too */
     }
 
+    var heats = 0;  /* the newest choice is shown, whose times may be loaded first */
     function heat(catalogue, machine, lines, family, precision, picked) {
         var some = lines.filter(function (line) {
-            return line.family === family && line.precision === precision && line.releases.length > 1 &&
+            return line.family === family && line.precision === precision && d.count_of_times(line) > 1 &&
                 (!at('application').value || line.problem.application === at('application').value);
         });
         offer_of_releases('framework', some.map(function (line) { return line.framework; }), picked);
@@ -158,11 +159,14 @@
         var choice = [at('heat-framework').value, d.words(at('heat-operation').value)].filter(Boolean).join(', ');
         at('heat-summary').textContent = some.length ? '' : 'On ' + machine + ' no problem of ' + catalogue.headings[family] + ' at ' + precision +
             ' was measured at two releases or more' + (choice && ' with ' + choice) + '.';
-        if (!some.length) { return; }
-        d.comparison.releases(at('heat'), catalogue, some, {
+        var picture = {
             name: ['releases', family, precision, machine, at('heat-framework').value, at('heat-operation').value].join('-'),
             title: 'Problems and releases, ' + [catalogue.headings[family], d.words(at('heat-operation').value), precision].join(', '),
             sides: at('heat-framework').value + ' on ' + machine + ', relative to the first release'
+        };
+        var own = heats += 1;
+        return some.length && d.with_times(catalogue, some).then(function (whole) {
+            if (own === heats) { d.comparison.releases(at('heat'), catalogue, whole, picture); }
         });
     }
 
@@ -302,8 +306,8 @@
                 /* The lines are a large file, so it is loaded when its table comes into view. */
                 function heated() {
                     var machine = machine_of_first();
-                    return d.lines(catalogue, machine, at('family').value).then(function (lines) {
-                        heat(catalogue, machine.name, lines, at('family').value, at('precision').value, picked);
+                    return d.lines_to_choose(catalogue, machine, at('family').value).then(function (lines) {
+                        return heat(catalogue, machine.name, lines, at('family').value, at('precision').value, picked);
                     }).catch(function (reason) { at('heat-summary').textContent = 'This table cannot be shown: ' + reason.message + '.'; });
                 }
             });

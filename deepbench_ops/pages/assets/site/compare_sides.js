@@ -60,8 +60,11 @@
 
     /* The times of one release, from the lines of all families. */
     function of_release(catalogue, machine, release) {
-        return Promise.all(Object.keys(machine.families).map(function (family) { return d.lines(catalogue, machine, family); })).then(function (found) {
-            return found.flat().filter(function (line) { return !line.uncompared; }).flatMap(function (line) {
+        var framework = (catalogue.releases.find(function (each) { return each.name === release; }) || {}).framework;
+        return Promise.all(Object.keys(machine.families).map(function (family) { return d.lines_to_choose(catalogue, machine, family); })).then(function (found) {
+            return d.with_times(catalogue, found.flat().filter(function (line) { return line.framework === framework && !line.uncompared; }));
+        }).then(function (lines) {
+            return lines.flatMap(function (line) {
                 var i = line.releases.findIndex(function (each) { return each.name === release; });
                 if (i < 0 || line.unsteady && line.unsteady[i]) { return []; }
                 return [with_key({machine: machine, framework: line.framework, device: d.device(line), release: line.releases[i], seconds: line.seconds[i],
@@ -149,12 +152,14 @@
 
     /* The line behind a time, and the place of its release, from the file of lines, which open below a row. */
     function detail(catalogue, time) {
-        return d.lines(catalogue, time.machine, time.family).then(function (lines) {
-            var line = lines.find(function (each) {
-                return each.framework === time.framework && d.device(each) === time.device && each.releases.includes(time.release) &&
+        return d.lines_to_choose(catalogue, time.machine, time.family).then(function (lines) {
+            return d.with_times(catalogue, lines.filter(function (each) {
+                return each.framework === time.framework && d.device(each) === time.device &&
                     each.set === time.set && each.operation === time.operation && each.precision === time.precision &&
                     each.problem.id === time.problem && (each.ranks || null) === (time.ranks || null) && d.conditions(each, 'device') === time.conditions;
-            });
+            }));
+        }).then(function (lines) {
+            var line = lines.find(function (each) { return each.releases.includes(time.release); });
             return line ? d.detail(line, line.releases.indexOf(time.release)) : d.el('p', {}, 'The line of this time is not among the published data.');
         });
     }

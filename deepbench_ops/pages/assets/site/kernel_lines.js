@@ -6,12 +6,31 @@
     var BAND = 3;  /* standard deviations of the noise within which times are called unchanged */
     var SAME = 0.05;  /* the same where the noise is smaller or not known, as in analysis/verdict.py */
 
-    /* All lines of a family on a machine. */
-    function lines(catalogue, machine, family) {
+    /* All lines of a family on a machine. Those of a large family have no times yet, only the fields that a choice among them
+       needs, and the name of the file with the others: see `with_times`. */
+    function lines_to_choose(catalogue, machine, family) {
         if (!machine.families[family]) { return Promise.resolve([]); }
-        return deepbench.load('data/lines/' + machine.key + '/' + family).then(function (found) {
-            return filled(found, catalogue, machine, family);
+        var file = 'data/lines/' + machine.key + '/' + family;
+        return deepbench.load(file).then(function (found) {
+            return filled(found, catalogue, machine, family).map(function (line) {
+                return line.part ? Object.assign(line, {file: file + '-' + line.part[0]}) : line;
+            });
         });
+    }
+
+    /* `lines` of `lines_to_choose` with all their fields. */
+    function with_times(catalogue, lines) {
+        return Promise.all(lines.map(function (line) {
+            return line.file ? deepbench.load(line.file).then(function (found) {
+                var rest = found.lines[line.part[1]];
+                return Object.assign({}, line, rest, {file: ''}, of_releases(rest, found.notes, catalogue));
+            }) : line;
+        }));
+    }
+
+    /* How many times a line has, also before they are loaded. */
+    function count_of_times(line) {
+        return line.at ? line.at.length : line.times;
     }
 
     /* The kernels of a framework on a machine as lines of their newest times, and the `speeds` of all frameworks there. */
@@ -32,20 +51,28 @@
                 family: family,
                 heading: catalogue.headings[family],
                 title: catalogue.title_prefixes[family] + (problem[4] || problem[0]),
-                notes: line.notes && line.notes.map(function (place) { return found.notes[place]; }),
-                problem: {id: problem[0], application: problem[1], items: problem[2], note: problem[3], title: problem[4] || ''},
-                releases: line.at.map(function (place) { return catalogue.releases[place]; })
-            });
+                problem: {id: problem[0], application: problem[1], items: problem[2], note: problem[3], title: problem[4] || ''}
+            }, line.at && of_releases(line, found.notes, catalogue));
         });
+    }
+
+    /* The notes and the releases of a line's times, which its file has as places in lists. */
+    function of_releases(line, notes, catalogue) {
+        return {
+            notes: line.notes && line.notes.map(function (place) { return notes[place]; }),
+            releases: line.at.map(function (place) { return catalogue.releases[place]; })
+        };
     }
 
     /* The line of all releases behind one that a page has in part, by a release on it; undefined where it is not published. */
     function whole_line(catalogue, line, release) {
-        return lines(catalogue, line.machine, line.family).then(function (all) {
-            return all.find(function (each) {
+        return lines_to_choose(catalogue, line.machine, line.family).then(function (all) {
+            return with_times(catalogue, all.filter(function (each) {
                 return each.framework === line.framework && kernel(each) === kernel(line) && (each.state || '') === (line.state || '') &&
-                    deepbench.device(each) === deepbench.device(line) && each.at.includes(release);
-            });
+                    deepbench.device(each) === deepbench.device(line);
+            }));
+        }).then(function (some) {
+            return some.find(function (each) { return each.at.includes(release); });
         });
     }
 
@@ -208,7 +235,7 @@
     }
 
     Object.assign(deepbench, {
-        lines: lines, newest_lines: newest_lines, whole_line: whole_line, last: last, rate: rate, rate_text: rate_text, unit_of_rate: unit_of_rate, of_lines: of_lines,
+        lines_to_choose: lines_to_choose, with_times: with_times, count_of_times: count_of_times, newest_lines: newest_lines, whole_line: whole_line, last: last, rate: rate, rate_text: rate_text, unit_of_rate: unit_of_rate, of_lines: of_lines,
         bandwidth: bandwidth, of_roof: of_roof,
         conditions: conditions, kernel: kernel, problem_name: problem_name, kernel_name: name, timeline_address: timeline_address,
         interval_text: interval_text, interval_columns: interval_columns, within_noise: within_noise, BAND: BAND, SAME: SAME, detail: detail

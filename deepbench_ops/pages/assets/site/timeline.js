@@ -71,7 +71,7 @@
 
     /* The line with the most releases. */
     function longest(lines) {
-        return lines.reduce(function (best, line) { return line.at.length > best.at.length ? line : best; });
+        return lines.reduce(function (best, line) { return d.count_of_times(line) > d.count_of_times(best) ? line : best; });
     }
 
     function ticked(fieldset) {
@@ -200,11 +200,11 @@
         function chosen(wanted) {
             var names = ticked(at('machines')), chosen_ones = having().filter(function (machine) { return names.includes(machine.name); });
             return d.answer(Promise.all((chosen_ones.length ? chosen_ones : having()).map(function (machine) {
-                return d.lines(catalogue, machine, at('family').value);
-            })), function (found) { narrowed(found.flat(), names, wanted); }).catch(function (reason) {
-                draw(catalogue, [], {}, 'The times cannot be shown: ' + reason.message + '.');
-            });
+                return d.lines_to_choose(catalogue, machine, at('family').value);
+            })), function (found) { return narrowed(found.flat(), names, wanted); }).catch(not_shown);
         }
+
+        function not_shown(reason) { draw(catalogue, [], {}, 'The times cannot be shown: ' + reason.message + '.'); }
 
         /* Years that the lines have releases of; all are shown unless the address names one. */
         function offer_years(lines, wanted) {
@@ -235,19 +235,26 @@
                 function () { narrowed(lines, names, new URLSearchParams()); });
             var shown = ticked(at('frameworks'));
             var drawable = left.filter(function (line) { return names.includes(line.machine.name) && shown.includes(line.framework); });
-            var settings = {x: at('x').value, y: at('y').value, scale: at('scale').value, since: offer_years(drawable, wanted)};
             chip(at('machines'), 'machine');
             chip(at('frameworks'), 'framework');
-            function remember(typing) { d.remember(Object.assign({family: at('family').value, set: at('set').value, operation: at('operation').value,
-                precision: at('precision').value, problem: at('problem').value, ranks: at('ranks').value, machine: names_in_address(names),
-                framework: shown.length < frameworks.length ? names_in_address(shown) : []},
-                settings.x === 'date' ? {} : {x: settings.x}, settings.y === 'seconds' ? {} : {y: settings.y},
-                {scale: settings.scale, since: settings.since}, view), typing); }
-            remember();
             var missing = !names.length ? 'No machine is ticked.' : !shown.length ? 'No framework is ticked.'
                 : left_out(left, names, shown, names.filter(function (name) { return !names_of(having()).includes(name); }),
                     catalogue.headings[at('family').value]).replace(/^./, function (letter) { return letter.toUpperCase(); });
-            draw(catalogue, drawable.map(function (line) { return own.since(line, settings.since); }).filter(Boolean), settings, missing, view, function (next, typing) {
+            return d.answer(d.with_times(catalogue, drawable), function (whole) {
+                with_settings(whole, names, shown.length < frameworks.length ? shown : null, missing, wanted);
+            }).catch(not_shown);
+        }
+
+        /* `frameworks` are those that the address names, null where all are ticked. */
+        function with_settings(lines, names, frameworks, missing, wanted) {
+            var settings = {x: at('x').value, y: at('y').value, scale: at('scale').value, since: offer_years(lines, wanted)};
+            function remember(typing) { d.remember(Object.assign({family: at('family').value, set: at('set').value, operation: at('operation').value,
+                precision: at('precision').value, problem: at('problem').value, ranks: at('ranks').value, machine: names_in_address(names),
+                framework: frameworks ? names_in_address(frameworks) : []},
+                settings.x === 'date' ? {} : {x: settings.x}, settings.y === 'seconds' ? {} : {y: settings.y},
+                {scale: settings.scale, since: settings.since}, view), typing); }
+            remember();
+            draw(catalogue, lines.map(function (line) { return own.since(line, settings.since); }).filter(Boolean), settings, missing, view, function (next, typing) {
                 Object.assign(view, next);
                 remember(typing);
             });
