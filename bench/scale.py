@@ -169,7 +169,7 @@ def commands(stage: str, folder: Path) -> list[list[str]]:
         return [[*deepbench, "submit", f"{name}.json", "--machine", name] for name in machines]
     if stage == "import":
         copy_project(folder)
-        sent = [str(folder / f"{name}.json") for name in machines]
+        sent = [str(path) for name in machines for path in sorted(folder.glob(f"{name}*.json"))]
         return [[*deepbench, "import", *sent, "--results", str(folder / "imported" / "results")]]
     if stage == "store build":
         return [[*deepbench, "store", "build"]]

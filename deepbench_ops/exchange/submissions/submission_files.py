@@ -35,7 +35,7 @@ class SubmissionFiles(Mapping[Path, Any]):
 
 
 def begins(path: Path) -> bool:
-    """Whether a file begins as a submission does. Raises DeepbenchError for what is no file."""
+    """Whether a file begins as a submission does. Raises DeepbenchError for a folder or a pipe."""
     try:
         bounded_read.demand_file(path)
         with path.open("rb") as stream:
