@@ -7,7 +7,7 @@ from typing import Any
 from deepbench_ops.exchange.submissions import submission
 
 BRACKETS = 1000
-"""Bytes that are enough for what joins the pieces of a part: names of fields, digest, commas."""
+"""Bytes that suffice for the names of fields, the digest and the commas of a part."""
 
 
 def parts(packed: Mapping[str, Any], largest: int) -> list[Mapping[str, Any]]:
