@@ -1,5 +1,6 @@
-"""asv's writing of JSON: whole files or none."""
+"""asv's writing of JSON: whole files or none, encoded at once."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,27 @@ def _atomic(write_json: WriteJson) -> WriteJson:
     return wrapped
 
 
+def _at_once(write_json: WriteJson) -> WriteJson:
+    """Write compact JSON from one text, which the standard library encodes in C."""
+
+    def wrapped(path: Any, data: Any, api_version: Any = None, compact: bool = False) -> None:
+        if not compact:
+            write_json(path, data, api_version, compact)
+            return
+        versioned = data if api_version is None else {**data, "version": api_version}
+        atomic_write.write_text(Path(path), json.dumps(versioned))
+
+    return wrapped
+
+
 PATCHES = (
+    Patch(
+        util,
+        "write_json",
+        _at_once,
+        "asv encodes the JSON of a result piece by piece, in Python",
+        needed=False,
+    ),
     Patch(
         util,
         "write_json",

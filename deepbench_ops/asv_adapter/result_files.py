@@ -155,5 +155,5 @@ def write(path: Path, results: Results, save: Callable[[Results, str], None] | N
 
     save: asv's own method, where it is replaced.
     """
-    with private_result_fields.named(results, path.name):
+    with private_result_fields.named(results, path.name), applied(atomic_asv_json.PATCHES):
         (save or Results.save)(results, str(path.parent))

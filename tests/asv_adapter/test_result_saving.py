@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from asv import util as asv_util
 from asv._stats import get_weight, is_different
 from asv.results import Results
 from asv.runner import BenchmarkResult
@@ -215,11 +216,13 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path, monkeypatch):
     path = save(tmp_path, [1.0, 2.0, 3.0])
     before = path.read_bytes()
 
-    def half(data, file, **options):
-        file.write('{"results": ')
+    whole = Path.write_bytes
+
+    def half(path, content):
+        whole(path, content[: len(content) // 2])
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("asv.util.json.dump", half)
+    monkeypatch.setattr(Path, "write_bytes", half)
     with pytest.raises(KeyboardInterrupt):
         save(tmp_path, [4.0, 5.0, 6.0])
     assert path.read_bytes() == before
@@ -490,3 +493,22 @@ def test_a_run_on_another_processor_under_the_same_name_does_not_begin(tmp_path)
     with pytest.raises(UserError, match=r"box has a processor .*1/2/3"):
         machine.save(str(tmp_path))
     assert [path] == list(path.parent.iterdir())
+
+
+def nested(values):
+    return st.lists(values) | st.dictionaries(st.text(), values)
+
+
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
+
+
+@given(st.recursive(LEAVES, nested))
+def test_json_that_is_encoded_at_once_is_the_same(tmp_path_factory, data):
+    """To the byte, with NaN and text of any language, with a version and without."""
+    folder = tmp_path_factory.mktemp("json")
+    for version in (None, 2):
+        content = {"a": data, "version": 1}
+        asv_util.write_json(str(folder / "asv"), content, version, compact=True)
+        with patch_installation.applied(atomic_asv_json.PATCHES):
+            asv_util.write_json(str(folder / "ours"), content, version, compact=True)
+        assert (folder / "asv").read_bytes() == (folder / "ours").read_bytes()

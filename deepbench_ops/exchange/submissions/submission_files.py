@@ -27,6 +27,9 @@ class SubmissionFiles(Mapping[Path, Any]):
             raise KeyError(path)
         return read(path)
 
+    def __contains__(self, path: object) -> bool:
+        return path in self.paths
+
     def __iter__(self) -> Iterator[Path]:
         return iter(self.paths)
 

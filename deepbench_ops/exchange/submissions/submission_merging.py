@@ -5,6 +5,7 @@ conflicts (`storage.conflict_files`) until the user chooses.
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
@@ -36,6 +37,9 @@ def merge(results: Path, result: dict[str, Any], empty: Results, ready: Ready) -
     for point in map(as_stored, result["points"]):
         key, of = key_of(point), unquoted(*key_of(point))
         present = stored.version(key)
+        if present is None and of not in versions:
+            chosen[key] = PointVersion(point, sent.get(of, []))
+            continue
         here = [present] if present else []
         coming = PointVersion(point, sent.get(of, []))
         found = shown_version.merged([*versions.pop(of, ()), *here, coming])
@@ -144,9 +148,12 @@ def _write(
 ) -> None:
     """Write a result file with new points; asv's facts about those that stay are kept."""
     renewed = {name for (name, key), point in after.items() if before.get((name, key)) != point}
+    by_name: dict[str, dict[tuple[str, ...], Point]] = defaultdict(dict)
+    for (name, key), point in sorted(after.items()):
+        by_name[name][key] = point
     for name in sorted(renewed):
         known = _known_stats(filed, name)
-        found = {key: point for (of, key), point in sorted(after.items()) if of == name}
+        found = by_name[name]
         axes = [list(dict.fromkeys(column)) for column in zip(*found, strict=True)]
         keys = list(product(*axes))
         rows = [found.get(key, {}) for key in keys]
