@@ -7,7 +7,7 @@ import sys
 from importlib import import_module
 from typing import NoReturn
 
-from deepbench_ops import __version__, damaged_input
+from deepbench_ops import __version__, damage_reports
 
 try:
     import click
@@ -152,7 +152,7 @@ def main() -> None:
     certain one. 130: interrupted; not where Ctrl-C comes after the work, while Python ends.
     """
     atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
-    damaged_input.forget()
+    damage_reports.forget()
     try:
         status = cli.main(prog_name="deepbench", standalone_mode=False)
     except SystemExit as end:
@@ -190,7 +190,7 @@ def main() -> None:
         if line is None:
             raise
         fail(line)
-    bad_news = damaged_input.STATUS if damaged_input.lines else 0
+    bad_news = damage_reports.STATUS if damage_reports.lines else 0
     sys.exit(status if isinstance(status, int) and status else bad_news)
 
 

@@ -11,7 +11,13 @@ PACKAGE = Path(deepbench_ops.__file__).parent
 NAME = PACKAGE.name
 
 ORDER = (
-    *("errors", "damaged_input", "process_lifetime", "process_messages", "garbage_collector_pause"),
+    *(
+        "errors",
+        "damage_reports",
+        "process_lifetime",
+        "process_messages",
+        "garbage_collector_pause",
+    ),
     *("random_operands", "run_conditions"),
     *("statistics", "storage"),
     *("problems", "models", "backends", "measure", "distributed", "suite"),

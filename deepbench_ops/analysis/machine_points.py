@@ -4,7 +4,7 @@ from the store where it is up to date, else from the results."""
 from collections import Counter
 from pathlib import Path
 
-from deepbench_ops import damaged_input, project
+from deepbench_ops import damage_reports, project
 from deepbench_ops.analysis import points
 from deepbench_ops.analysis.point_filter import EVERYTHING, Only, chosen
 from deepbench_ops.analysis.points import Point
@@ -40,7 +40,7 @@ def load(
                 f"{store} cannot be read without {missing.name}, and {results} is read instead: pip"
                 " install 'asv_bench_deepbench[store]' installs it"
             )
-        damaged_input.report(line, damaged=False)
+        damage_reports.report(line, damaged=False)
     return chosen(points.load(results, machine, releases, rounds, strange, samples), only)
 
 

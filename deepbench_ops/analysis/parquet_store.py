@@ -16,7 +16,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import parquet
 
-from deepbench_ops import damaged_input, project, work_on_cores
+from deepbench_ops import damage_reports, project, work_on_cores
 from deepbench_ops.analysis import parquet_columns, parquet_rows, points
 from deepbench_ops.analysis.point_filter import EVERYTHING, Only
 from deepbench_ops.analysis.points import Point
@@ -120,7 +120,7 @@ class Store:
         about = parquet.read_schema(times).metadata
         if strange is None:
             for line, damaged in json.loads(about[DAMAGE]):
-                damaged_input.report(line, damaged)
+                damage_reports.report(line, damaged)
             points.report_strange(machine, json.loads(about[STRANGE]))
         else:
             strange.update(json.loads(about[STRANGE]))
@@ -164,7 +164,7 @@ class Store:
                 continue
             rows, reports, strange = next(made)
             for line, damaged in reports:
-                damaged_input.report(line, damaged)
+                damage_reports.report(line, damaged)
             points.report_strange(machine, strange)
             yield Part(machine, rows, made=True)
 
@@ -178,7 +178,7 @@ class Store:
         """
         machine, digest = asked
         strange: Counter[str] = Counter()
-        with damaged_input.held_back() as damage, no_collector():  # as in `points.load`
+        with damage_reports.held_back() as damage, no_collector():  # as in `points.load`
             found = parquet_columns.tables(
                 points.of_each_result(self.results, machine, releases, strange, True, True)
             )

@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from deepbench_ops import damaged_input
+from deepbench_ops import damage_reports
 from deepbench_ops.analysis import wrong_published_times
 from deepbench_ops.asv_adapter import private_result_fields, result_files
 from deepbench_ops.asv_adapter.private_result_fields import Results
@@ -289,7 +289,7 @@ def load(
     Raises DeepbenchError for a machine that has no results, or a file of samples that is broken.
     """
     counted: Counter[str] = Counter() if strange is None else strange
-    report = damaged_input.report if strange is None else no_report
+    report = damage_reports.report if strange is None else no_report
     parts = of_each_result(results, machine, releases, counted, rounds, samples, report)
     with no_collector():  # a third of the time of loading, and none of the objects is garbage
         found = sorted(chain.from_iterable(parts), key=lambda point: point.release.date)
@@ -305,7 +305,7 @@ def of_each_result(
     strange: Counter[str],
     rounds: bool = False,
     samples: bool = False,
-    report: Callable[[str], None] = damaged_input.report,
+    report: Callable[[str], None] = damage_reports.report,
 ) -> Iterator[list[Point]]:
     """Yield the points that `load` returns, result file by result file. Raises as that does.
 
@@ -329,7 +329,7 @@ def report_strange(machine: str, strange: Mapping[str, int]) -> None:
     """Report the results of a machine that are left out, counted by the reason."""
     for reason, count in strange.items():
         line = f"{machine}: {count} times are left out: {reason}"
-        damaged_input.report(line, damaged=not reason.endswith(FOREIGN))
+        damage_reports.report(line, damaged=not reason.endswith(FOREIGN))
 
 
 def no_report(_: str) -> None:

@@ -9,7 +9,7 @@ import duckdb
 import pyarrow as pa
 from pyarrow import dataset
 
-from deepbench_ops import damaged_input
+from deepbench_ops import damage_reports
 from deepbench_ops.analysis.parquet_store import TABLES, Store, demand
 from deepbench_ops.errors import DeepbenchError
 
@@ -80,9 +80,9 @@ def answer(store: Store, sql: str) -> Answer:
         line = f"{store.folder} is not whole for {_listed(damaged)}: deepbench store build makes"
         if not sound:
             raise DeepbenchError(f"{line} its files again")
-        damaged_input.report(f"{line} its files again; the answer leaves them out")
+        damage_reports.report(f"{line} its files again; the answer leaves them out")
     if old := [machine for machine in store.outdated() if machine not in damaged]:
-        damaged_input.report(f"the store is out of date for {_listed(old)}: deepbench store build")
+        damage_reports.report(f"the store is out of date for {_listed(old)}: deepbench store build")
     try:
         with duckdb.connect(":memory:") as connection:
             _demand_question(connection.extract_statements(sql))

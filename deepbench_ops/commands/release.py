@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 from packaging.version import Version
 
-from deepbench_ops import damaged_input, project
+from deepbench_ops import damage_reports, project
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import printed_as, wide_tables
 from deepbench_ops.commands.output_format import show
@@ -229,7 +229,7 @@ def _warning() -> Iterator[None]:
     try:
         yield
     except DeepbenchError as error:
-        damaged_input.report(str(error))
+        damage_reports.report(str(error))
 
 
 def _added(update: "Update", index: "Index", path: Path) -> bool:

@@ -11,7 +11,7 @@ from deepbench_ops.analysis.change_causes import causes
 from deepbench_ops.analysis.frameworks_by_family import matrix
 from deepbench_ops.analysis.machine_ranking_by_family import rankings
 from deepbench_ops.analysis.shared_rounds import Shared
-from deepbench_ops.asv_adapter import damaged_results
+from deepbench_ops.asv_adapter import damaged_file_search
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.pages import (
     cached_line_encoding,
@@ -67,7 +67,9 @@ def build(
         cached_line_encoding.decode,
     )
     lines, machines, problems = machine_lines.read(results, timeline, cache)
-    broken = damaged_results.find(results, {machine.name: machine.damaged for machine in machines})
+    broken = damaged_file_search.find(
+        results, {machine.name: machine.damaged for machine in machines}
+    )
     strange = [
         problem
         for problem in problems

@@ -17,7 +17,7 @@ from deepbench_ops.analysis import (
 )
 from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.software_versions import stacks
-from deepbench_ops.asv_adapter import damaged_results, result_files
+from deepbench_ops.asv_adapter import damaged_file_search, result_files
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.submissions import submission_provenance
 from deepbench_ops.machine import machine_profile
@@ -84,7 +84,7 @@ def _read_machine(timeline: Sequence[Release], folder: Path) -> MachineLines:
         read_or("", lambda: submission_provenance.in_words(submission_provenance.read(folder))),
     )
     shared = read_or({}, lambda: shared_rounds.load(results, name))
-    machine = MachineRecord(name, *facts, tuple(damaged_results.of_folder(folder)))
+    machine = MachineRecord(name, *facts, tuple(damaged_file_search.of_folder(folder)))
     lines = lines_with_rounds.joined(kernel_lines.lines(found, timeline, fewest=1), shared)
     kernel_lines.detect(line for line in lines if line.measured)
     for line in lines:

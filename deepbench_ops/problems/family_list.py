@@ -78,7 +78,7 @@ def found() -> tuple[Mapping[str, Family], tuple[str, ...]]:
         known[family.name] = family
     points = entry_points(group=GROUP)
     if points:  # most processes measure without: they import no checks
-        from deepbench_ops.problems.declaration_checks import check_declarations, check_problems
+        from deepbench_ops.problems.plugin_family_checks import check_declarations, check_problems
     for point in points:
         try:
             for family in _of_plugin(point):

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 from packaging.version import InvalidVersion, Version
 
-from deepbench_ops import damaged_input
+from deepbench_ops import damage_reports
 from deepbench_ops.backends import NAMES, framework_list
 from deepbench_ops.errors import PLUGIN_FAULTS, DeepbenchError, one_line
 from deepbench_ops.problems.suggestions import unknown
@@ -266,7 +266,7 @@ def _read(path: Path, rows: "csv.DictReader[str]") -> list[Release]:
 
 def _warn_of(release: Release, where: str) -> None:
     """Warn once for each table that rows of a framework that is not installed stay."""
-    damaged_input.report(
+    damage_reports.report(
         f"{where}: {release.why_not_measured}: its releases are shown, but not measured; install"
         f" that package, or write one of {', '.join(NAMES)}",
         damaged=False,

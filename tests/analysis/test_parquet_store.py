@@ -12,7 +12,7 @@ import pytest
 from command import deepbench
 from pyarrow import parquet
 
-from deepbench_ops import damaged_input, work_on_cores
+from deepbench_ops import damage_reports, work_on_cores
 from deepbench_ops.analysis import machine_points, parquet_store, points
 from deepbench_ops.analysis.parquet_store import TABLES, Store
 from deepbench_ops.asv_adapter import result_files
@@ -58,13 +58,13 @@ def test_processes_make_the_files_that_one_process_makes(store, monkeypatch, cap
     alone = list(store.build(again=True))
     files = {path: path.read_bytes() for path in written(store)}
     said = capsys.readouterr().err
-    damaged_input.forget()
+    damage_reports.forget()
     monkeypatch.setattr(parquet_store, "LEAST_BYTES", 0)
     monkeypatch.setattr(work_on_cores, "cores", lambda: 2)
     assert alone == list(store.build(again=True))
     assert files == {path: path.read_bytes() for path in written(store)}
     assert said == capsys.readouterr().err
-    assert 1 == len(damaged_input.lines)
+    assert 1 == len(damage_reports.lines)
     assert 1 == said.count(path.name)
 
 
@@ -140,15 +140,15 @@ def test_what_is_left_out_of_the_results_is_said_from_the_store_too(store, capsy
     """An answer from Parquet names damaged files as one from JSON does."""
     machine = "apple-iphone-7"
     (store.results / machine / "torn-release-py3.json").write_text('{"results": ')
-    damaged_input.forget()
+    damage_reports.forget()
     list(store.build())
-    expected = [line for line in damaged_input.lines if "torn-release" in line]
-    damaged_input.forget()
+    expected = [line for line in damage_reports.lines if "torn-release" in line]
+    damage_reports.forget()
     capsys.readouterr()
     assert store.load(machine, releases(store))
-    assert expected == [line for line in damaged_input.lines if "torn-release" in line]
+    assert expected == [line for line in damage_reports.lines if "torn-release" in line]
     assert 1 == len(expected)
-    damaged_input.forget()
+    damage_reports.forget()
 
 
 def test_rows_of_a_kernel_lie_together(store):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from deepbench_ops.analysis import published_times_in_wrong_rows, wrong_published_times
 from deepbench_ops.asv_adapter import asv_api, private_result_fields
-from deepbench_ops.asv_adapter.publishing import left_out_results
+from deepbench_ops.asv_adapter.publishing import wrong_times_left_out
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.published import published_result_filing
 from deepbench_ops.exchange.workbooks import workbook_values
@@ -184,7 +184,7 @@ def test_the_pages_leave_slips_out_and_the_results_keep_them(tmp_path):
     conf = asv_api.configuration({"repo": "r", "project": "p"})
     conf.results_dir = str(tmp_path / "results")
     conf.own_pages = SimpleNamespace(wrong_times=wrong_published_times.of_machine)
-    reading = left_out_results.left_out(
+    reading = wrong_times_left_out.left_out(
         lambda conf, repo, range_spec: asv_api.stored_results(conf.results_dir)
     )
     shown = sorted(reading(conf, None), key=lambda stored: stored.date)

@@ -3,7 +3,7 @@
 import pytest
 from asv import results
 
-from deepbench_ops.asv_adapter import asv_result_tables, damaged_results
+from deepbench_ops.asv_adapter import asv_result_tables, damaged_file_search
 from deepbench_ops.storage import measurement_files
 
 BENCHMARK = {
@@ -42,7 +42,7 @@ def test_torn_files_are_found(tmp_path):
     torn.write_text('{"results": {')
     records = tmp_path / "m" / f"torn{measurement_files.PLAIN}"
     records.write_text('{"benchmark": "gem')
-    lines = damaged_results.find(tmp_path)
+    lines = damaged_file_search.find(tmp_path)
     assert len(lines) == 2
     assert str(torn) in lines[0]
     assert str(records) in lines[1]
@@ -54,12 +54,12 @@ def test_records_that_were_torn_after_they_were_read_are_found(tmp_path):
     records = tmp_path / "m" / f"m{measurement_files.PLAIN}"
     records.write_text('{"benchmark": "gemm", "params": [], "skipped": "too large"}\n')
     measurement_files.load(records)
-    assert [] == damaged_results.find(tmp_path)
+    assert [] == damaged_file_search.find(tmp_path)
     records.write_text('{"benchmark": "gemm", "skipped": "too large"}\n')
-    (line,) = damaged_results.find(tmp_path)
+    (line,) = damaged_file_search.find(tmp_path)
     assert "line 1 is not a measurement" in line
 
 
 def test_no_results_are_no_fault(tmp_path):
     """A folder that does not exist yet has nothing broken in it."""
-    assert damaged_results.find(tmp_path / "none") == []
+    assert damaged_file_search.find(tmp_path / "none") == []

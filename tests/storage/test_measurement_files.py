@@ -9,7 +9,7 @@ from compress_records import main as compress_records
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deepbench_ops.asv_adapter import damaged_results
+from deepbench_ops.asv_adapter import damaged_file_search
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import atomic_write, bounded_read, compression, measurement_files
 
@@ -123,7 +123,7 @@ def test_of_two_files_of_a_result_the_compressed_one_counts(plain):
     path = plain.with_name(plain.name + ".gz")
     measurement_files.add(path, [a_record("c", 3.0)])
     assert [path] == measurement_files.paths(plain.parent)
-    (line,) = damaged_results.find(plain.parents[1])
+    (line,) = damaged_file_search.find(plain.parents[1])
     assert f"{plain} is not read, since there is {path.name}: remove it" == line
     with pytest.raises(DeepbenchError, match="holds other records"):
         measurement_files.compress(plain)

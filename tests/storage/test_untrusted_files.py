@@ -60,10 +60,10 @@ def test_a_device_among_the_results_is_refused_unread(tmp_path: Path, name: str)
     (machine / name).unlink(missing_ok=True)
     (machine / name).symlink_to("/dev/zero")
     given = ["--machine", "box", "--results", str(tmp_path)]
-    from deepbench_ops.asv_adapter import damaged_results
+    from deepbench_ops.asv_adapter import damaged_file_search
 
     assert [True] == [
-        "/dev/zero" in line or name in line for line in damaged_results.find(tmp_path)
+        "/dev/zero" in line or name in line for line in damaged_file_search.find(tmp_path)
     ]
     status, _, err = deepbench("submit", str(tmp_path / "sent.json"), *given)
     assert 2 == status

@@ -21,13 +21,13 @@ from asv.publishing import OutputPublisher
 from asv.repo import get_repo
 from asv.util import UserError
 
-from deepbench_ops.asv_adapter import damaged_results, result_cache, result_files
+from deepbench_ops.asv_adapter import damaged_file_search, result_cache, result_files
 from deepbench_ops.asv_adapter.patch_installation import Patch, applied, instead
 from deepbench_ops.asv_adapter.publishing import (
     asv_graphs,
-    left_out_results,
     summary_grid,
     summary_list,
+    wrong_times_left_out,
 )
 from deepbench_ops.asv_adapter.release_repository import ReleaseRepo
 from deepbench_ops.errors import DeepbenchError
@@ -108,7 +108,7 @@ def _with_own_pages(publish: Callable[..., Any]) -> Callable[..., Any]:
             ):
                 outcome = publish(cls, conf, *args, **kwargs)
                 named = pages.finish()
-                broken = damaged_results.find(results) if named is None else named
+                broken = damaged_file_search.find(results) if named is None else named
         except DeepbenchError as error:
             raise UserError(str(error)) from None
         for line in broken if named is None else ():  # our own pages have named the others
@@ -144,7 +144,7 @@ PATCHES = (
     Patch(
         Publish,
         "iter_results",
-        left_out_results.left_out,
+        wrong_times_left_out.left_out,
         "asv draws lines through published times that are wrong, and stops at results of commits "
         "that are no releases",
     ),

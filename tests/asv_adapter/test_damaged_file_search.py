@@ -11,7 +11,7 @@ import pytest
 from asv.util import UserError
 from command import deepbench
 
-from deepbench_ops.asv_adapter import benchmark_list_check, damaged_results, result_files
+from deepbench_ops.asv_adapter import benchmark_list_check, damaged_file_search, result_files
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import facts_digest, measurement_files, model_runs, seconds_limits
 
@@ -360,4 +360,4 @@ def test_a_run_of_a_model_with_a_field_that_cannot_be_right_is_named(
 
 
 def test_the_committed_results_are_whole() -> None:
-    assert [] == damaged_results.find(Path(__file__).resolve().parents[2] / "results")
+    assert [] == damaged_file_search.find(Path(__file__).resolve().parents[2] / "results")

@@ -2,11 +2,11 @@
 
 import pytest
 
-from deepbench_ops.problems import declaration_checks, family_list
+from deepbench_ops.problems import family_list, plugin_family_checks
 
 
 @pytest.mark.parametrize("family", family_list.found()[0].values(), ids=lambda each: each.name)
 def test_a_family_of_this_project_is_accepted(family):
-    declaration_checks.check_declarations(family.kind)
-    declaration_checks.check_problems(family.kind, family.problems)
+    plugin_family_checks.check_declarations(family.kind)
+    plugin_family_checks.check_problems(family.kind, family.problems)
     assert family.problems
