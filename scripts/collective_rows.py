@@ -1,6 +1,6 @@
-"""Published sizes of collective operations, for the modules of `modern_tables`."""
+"""Published sizes of collective operations, for the modules of `modern_table_sources`."""
 
-from modern_tables import OWN, Entry, Fact, LeftOut
+from modern_table_sources import OWN, Entry, Fact, LeftOut
 
 from deepbench_ops.problems.collective import Collective
 

@@ -3,11 +3,11 @@
     python scripts/make_modern_tables.py FACTS
 
 FACTS is a CSV file with a line for each published size: family, name, dims, dtype, operation,
-source_repo, source_path, licence and note. `scripts/modern_tables/` has a module for each family of
-this project, which states the kinds of lines that it reads and makes problems of each line. A size
-that several lines name becomes one problem. The modules also add sizes of this project where the
-published ones are too large for a processor. A line that no module reads is an error, unless
-`NOT_MEASURED` states the reason.
+source_repo, source_path, licence and note. `scripts/modern_table_sources/` has a module for each
+family of this project, which states the kinds of lines that it reads and makes problems of each
+line. A size that several lines name becomes one problem. The modules also add sizes of this project
+where the published ones are too large for a processor. A line that no module reads is an error,
+unless `NOT_MEASURED` states the reason.
 """
 
 import argparse
@@ -19,8 +19,8 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-import modern_tables
-from modern_tables import NOT_MEASURED, Entry, Fact, LeftOut
+import modern_table_sources
+from modern_table_sources import NOT_MEASURED, Entry, Fact, LeftOut
 
 from deepbench_ops.problems import MODERN_SETS
 from deepbench_ops.problems.family_list import SEPARATOR
@@ -48,14 +48,14 @@ def main() -> None:
     if missing and chosen.family is None:
         sys.exit(
             f"make_modern_tables: error: no module reads {', '.join(missing)}: write one, or state"
-            " the reason in NOT_MEASURED of scripts/modern_tables"
+            " the reason in NOT_MEASURED of scripts/modern_table_sources"
         )
 
 
 def readers() -> dict[str, ModuleType]:
-    """The modules of `modern_tables`, by the family of this project that each is named after."""
-    names = [module.name for module in pkgutil.iter_modules(modern_tables.__path__)]
-    return {name: import_module(f"modern_tables.{name}") for name in sorted(names)}
+    """The modules of `modern_table_sources`, by the family that each is named after."""
+    names = [module.name for module in pkgutil.iter_modules(modern_table_sources.__path__)]
+    return {name: import_module(f"modern_table_sources.{name}") for name in sorted(names)}
 
 
 def read(path: Path) -> list[Fact]:

@@ -19,7 +19,7 @@ PLACES = (
     "deepbench_ops/suite/*.py",
     "deepbench_ops/backends/*/*.py",
     "deepbench_ops/distributed/collectives/*.py",
-    "scripts/modern_tables/*.py",
+    "scripts/modern_table_sources/*.py",
     "tests/backends/test_*.py",
 )
 OF_TODAY = [name for name, kind in TYPES.items() if kind.listed_in == MODERN_SETS]

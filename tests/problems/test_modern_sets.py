@@ -5,7 +5,7 @@ import re
 
 import make_modern_tables
 import pytest
-from modern_tables import Fact, LeftOut
+from modern_table_sources import Fact, LeftOut
 
 from deepbench_ops.problems import MODERN_SETS, bench_regex, load, select
 from deepbench_ops.problems.problem import DEEPBENCH_SETS, SETS

@@ -4,7 +4,7 @@ Logits are stored in the precision of the operands. The loss and its gradient ar
 float32, and the gradient of the logits is stored in the precision of the operands.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property, partial
 from math import sqrt
 
@@ -102,7 +102,7 @@ class _Truth:
         logits = self._logits(rows)
         targets = one_hot(self.drawn["targets"][rows], self.problem.vocabulary)
         of_logits = self._of_logits(probabilities(logits), targets)
-        return of_logits.product(self._weight, np.zeros(1))
+        return of_logits.product_of_pieces(self._weights(), np.zeros(1))
 
     def weight_gradient(self, classes: np.ndarray) -> Bounded:
         """Rows of the gradient of the weight."""
@@ -123,15 +123,14 @@ class _Truth:
         The weight is widened piece by piece: a copy of all of it takes longer than the product.
         """
         x = exact(self.drawn["x"][rows], self.precision)
-        every = row_chunks(self.problem.vocabulary, self.problem.hidden)
-        pieces = every if classes is None else [classes]
-        weights = (widened(self.drawn["weight"][piece]) for piece in pieces)
+        weights = self._weights() if classes is None else [widened(self.drawn["weight"][classes])]
         found = joined([x.product(weight.T, np.zeros(1)) for weight in weights], axis=1)
         return found.rounded_to(COMPUTE_PRECISION)
 
-    @cached_property
-    def _weight(self) -> np.ndarray:
-        return np.asarray(self.drawn["weight"], np.float64)
+    def _weights(self) -> Iterator[np.ndarray]:
+        """Yield the rows of the weight in float64, piece by piece: a whole copy takes gigabytes."""
+        for piece in row_chunks(self.problem.vocabulary, self.problem.hidden):
+            yield widened(self.drawn["weight"][piece])
 
     @cached_property
     def _sums(self) -> Bounded:

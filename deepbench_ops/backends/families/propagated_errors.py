@@ -10,7 +10,7 @@ of numbers with random signs, as in `tolerance.allowed`. The largest error of a 
 about two of its standard deviations, which would be too tight there, so it is counted twice.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -137,10 +137,21 @@ class Bounded:
         added: operand that a kernel may add to the sum before it rounds; it widens the allowed
         error and is not part of the value.
         """
-        value, squares = self.value @ weights, weights**2
-        errors = self.multiplied
-        carried = errors**2 @ squares if errors.any() else np.zeros(1)
-        return self._summed(value, self.value**2 @ squares, carried, len(weights), added)
+        return self.product_of_pieces([weights], added)
+
+    def product_of_pieces(self, pieces: Iterable[np.ndarray], added: np.ndarray) -> "Bounded":
+        """As `product` with the rows of all pieces below each other, which are taken one by one."""
+        value, squares, carried = (np.zeros(1) for _ in range(3))
+        errors, terms = self.multiplied**2, 0
+        for weights in pieces:
+            own = np.s_[..., terms : terms + len(weights)]
+            terms += len(weights)
+            squared = weights**2
+            value = value + self.value[own] @ weights
+            squares = squares + self.value[own] ** 2 @ squared
+            if errors.any():
+                carried = carried + errors[own] @ squared
+        return self._summed(value, squares, carried, terms, added)
 
     def dot(self, weights: np.ndarray, added: np.ndarray) -> "Bounded":
         """As `product`, but each row has its own vectors in `weights`.

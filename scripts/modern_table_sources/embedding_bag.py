@@ -1,7 +1,7 @@
 """Embedding bags of DLRM-v2 with tables of the Criteo data."""
 
 from deepbench_ops.problems.embedding_bag import EmbeddingBag
-from modern_tables import Entry, Fact
+from modern_table_sources import Entry, Fact
 
 KINDS = ("embedding_bag",)
 

@@ -1,7 +1,7 @@
 """Cross-entropy of logits, without the layer that computes them."""
 
 from deepbench_ops.problems.cross_entropy import CrossEntropy
-from modern_tables import OWN, Entry, Fact, LeftOut
+from modern_table_sources import OWN, Entry, Fact, LeftOut
 
 KINDS = ("cross_entropy",)
 

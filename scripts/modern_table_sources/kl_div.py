@@ -1,7 +1,7 @@
 """KL divergence, the loss of distillation."""
 
 from deepbench_ops.problems.kl_div import KlDiv
-from modern_tables import OWN, Entry, Fact, LeftOut
+from modern_table_sources import OWN, Entry, Fact, LeftOut
 
 KINDS = ("cross_entropy",)
 

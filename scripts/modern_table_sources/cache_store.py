@@ -1,7 +1,7 @@
 """Storing keys and values of attention in a cache of blocks."""
 
 from deepbench_ops.problems.cache_store import CacheStore
-from modern_tables import OWN, Entry, Fact
+from modern_table_sources import OWN, Entry, Fact
 
 KINDS = ("kv_cache",)
 

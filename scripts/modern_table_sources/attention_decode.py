@@ -1,7 +1,7 @@
 """Attention of a decoding step, from benchmarks of attention kernels."""
 
 from deepbench_ops.problems.attention_decode import AttentionDecode
-from modern_tables import OWN, Entry, Fact, LeftOut
+from modern_table_sources import OWN, Entry, Fact, LeftOut
 
 KINDS = ("attention_decode",)
 

@@ -1,7 +1,7 @@
 """RMSNorm of language models, with and without a residual."""
 
 from deepbench_ops.problems.rms_norm import RmsNorm
-from modern_tables import Entry, Fact
+from modern_table_sources import Entry, Fact
 
 KINDS = ("rms_norm",)
 

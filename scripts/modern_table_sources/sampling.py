@@ -1,7 +1,7 @@
 """Sampling of the next token."""
 
 from deepbench_ops.problems.sampling import Sampling
-from modern_tables import OWN, Entry, Fact
+from modern_table_sources import OWN, Entry, Fact
 
 KINDS = ("sampling",)
 

@@ -1,7 +1,7 @@
 """Cross-entropy together with the linear layer that computes the logits."""
 
 from deepbench_ops.problems.linear_cross_entropy import LinearCrossEntropy
-from modern_tables import OWN, Entry, Fact, LeftOut
+from modern_table_sources import OWN, Entry, Fact, LeftOut
 
 KINDS = ("cross_entropy",)
 

@@ -1,7 +1,7 @@
 """Rotary position embedding of prompts and of decoding."""
 
 from deepbench_ops.problems.rope import Rope
-from modern_tables import Entry, Fact
+from modern_table_sources import Entry, Fact
 
 KINDS = ("rope",)
 

@@ -1,7 +1,7 @@
 """Whole layers with a mixture of experts."""
 
 from deepbench_ops.problems.moe_layer import MoeLayer
-from modern_tables import OWN, Entry, Fact
+from modern_table_sources import OWN, Entry, Fact
 
 KINDS = ("moe_layer",)
 

@@ -1,7 +1,7 @@
 """Quantisation of activations."""
 
 from deepbench_ops.problems.quantisation import Quantisation
-from modern_tables import OWN, Entry, Fact
+from modern_table_sources import OWN, Entry, Fact
 
 KINDS = ("quantize",)
 

@@ -1,7 +1,7 @@
 """Steps of SGD, AdamW and Muon."""
 
 from deepbench_ops.problems.optimizer_step import OptimizerStep
-from modern_tables import Entry, Fact
+from modern_table_sources import Entry, Fact
 
 KINDS = ("optimizer_step",)
 

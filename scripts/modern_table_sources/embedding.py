@@ -1,7 +1,7 @@
 """Embeddings of tokens, with tables that fit into a cache and larger ones."""
 
 from deepbench_ops.problems.embedding import Embedding
-from modern_tables import Entry, Fact
+from modern_table_sources import Entry, Fact
 
 KINDS = ("embedding",)
 

@@ -1,7 +1,7 @@
 """Linear layers of language models and of diffusion models."""
 
 from deepbench_ops.problems.linear_layer import LinearLayer
-from modern_tables import OWN, Entry, Fact, LeftOut
+from modern_table_sources import OWN, Entry, Fact, LeftOut
 
 KINDS = ("gemm_llm",)
 

@@ -1,7 +1,7 @@
 """LayerNorm of language models and of an image network."""
 
 from deepbench_ops.problems.layer_norm import LayerNorm
-from modern_tables import Entry, Fact
+from modern_table_sources import Entry, Fact
 
 KINDS = ("layer_norm",)
 

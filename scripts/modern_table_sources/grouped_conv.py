@@ -1,7 +1,7 @@
 """Convolutions of modern image networks: depthwise, and of patches."""
 
 from deepbench_ops.problems.grouped_conv import GroupedConv
-from modern_tables import OWN, Entry, Fact
+from modern_table_sources import OWN, Entry, Fact
 
 KINDS = ("conv_depthwise", "conv_patchify")
 

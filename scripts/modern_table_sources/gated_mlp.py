@@ -1,7 +1,7 @@
 """Whole MLPs with a gate."""
 
 from deepbench_ops.problems.gated_mlp import GatedMlp
-from modern_tables import OWN, Entry, Fact
+from modern_table_sources import OWN, Entry, Fact
 
 KINDS = ("swiglu_mlp",)
 

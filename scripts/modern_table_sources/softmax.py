@@ -1,7 +1,7 @@
 """Softmax of attention scores and, before sampling, of a vocabulary."""
 
 from deepbench_ops.problems.softmax import Softmax
-from modern_tables import Entry, Fact
+from modern_table_sources import Entry, Fact
 
 KINDS = ("softmax",)
 

@@ -1,7 +1,7 @@
 """Top-k of samplers and of routers to experts."""
 
 from deepbench_ops.problems.topk import TopK
-from modern_tables import Entry, Fact
+from modern_table_sources import Entry, Fact
 
 KINDS = ("topk",)
 

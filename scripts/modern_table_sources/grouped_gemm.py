@@ -3,7 +3,7 @@
 import re
 
 from deepbench_ops.problems.grouped_gemm import GroupedGemm
-from modern_tables import OWN, Entry, Fact, LeftOut
+from modern_table_sources import OWN, Entry, Fact, LeftOut
 
 KINDS = ("grouped_gemm_moe",)
 

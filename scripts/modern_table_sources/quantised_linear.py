@@ -1,8 +1,8 @@
 """Linear layers with quantised operands: 8-bit, 4-bit and block-scaled products."""
 
 from deepbench_ops.problems.quantised_linear import QuantisedLinear
-from modern_tables import OWN, Entry, Fact, LeftOut
-from modern_tables.linear_layer import application as layer
+from modern_table_sources import OWN, Entry, Fact, LeftOut
+from modern_table_sources.linear_layer import application as layer
 
 KINDS = ("gemm_int8", "gemm_int4_weight_only", "gemm_fp8_rowwise", "gemm_mxfp4", "gemm_llm")
 

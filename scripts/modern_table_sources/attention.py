@@ -1,7 +1,7 @@
 """Attention of many queries at once, from benchmarks of attention kernels."""
 
 from deepbench_ops.problems.attention import Attention
-from modern_tables import OWN, Entry, Fact, LeftOut
+from modern_table_sources import OWN, Entry, Fact, LeftOut
 
 KINDS = ("attention_prefill",)
 

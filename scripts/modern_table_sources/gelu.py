@@ -1,7 +1,7 @@
 """GELU of single vectors and of an image network."""
 
 from deepbench_ops.problems.gelu import Gelu
-from modern_tables import Entry, Fact
+from modern_table_sources import Entry, Fact
 
 KINDS = ("gelu",)
 

@@ -4,7 +4,7 @@ from collective_rows import KINDS as KINDS
 from collective_rows import entries_of, own
 
 from deepbench_ops.problems.all_to_all import AllToAll
-from modern_tables import Entry, Fact
+from modern_table_sources import Entry, Fact
 
 APPLICATION = "tokens sent to experts on other ranks"
 
