@@ -59,7 +59,8 @@ def distinct(lines: Iterable[Line]) -> list[Line]:
     """
     found: dict[Hashable, Line] = {}
     for line in lines:
-        own = _identity(line)
+        with_rounds = any(point.ensemble for point in line.points)
+        own = _identity(line) if with_rounds else id(line)  # nothing repeats one without rounds
         if own not in found or _rank(line) < _rank(found[own]):
             found[own] = line
     return list(found.values())

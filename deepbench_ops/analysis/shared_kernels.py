@@ -41,11 +41,16 @@ def common(values: SideValues[K]) -> tuple[list[str], frozenset[K]]:
     One by one the side goes whose kernels leave the most to the others, until there are `ENOUGH`
     or two sides are left. Of equal ones the last goes.
     """
-    names = [name for name, own in values.items() if len(own) >= FEWEST_KERNELS]
-    while len(names) > 2 and len(_shared(values, names)) < ENOUGH:
+    sets = {name: frozenset(own) for name, own in values.items() if len(own) >= FEWEST_KERNELS}
+    names = list(sets)
+
+    def shared(some: Sequence[str]) -> frozenset[K]:
+        return frozenset.intersection(*(sets[name] for name in some)) if some else frozenset()
+
+    while len(names) > 2 and len(shared(names)) < ENOUGH:
         without = {name: [other for other in names if other != name] for name in names}
-        names = without[max(reversed(names), key=lambda name: len(_shared(values, without[name])))]
-    return names, _shared(values, names)
+        names = without[max(reversed(names), key=lambda name: len(shared(without[name])))]
+    return names, shared(names)
 
 
 def levels(values: SideValues[K]) -> tuple[frozenset[K], dict[str, SharedMean]]:
@@ -72,14 +77,6 @@ def _chained(own: Mapping[K, float], others: SideValues[K]) -> tuple[str, list[K
     shared = {name: own.keys() & their.keys() for name, their in others.items()}
     best = max(shared, key=lambda name: len(shared[name]))
     return (best, sorted(shared[best], key=repr)) if len(shared[best]) >= FEWEST_KERNELS else None
-
-
-def _shared(values: SideValues[K], names: Sequence[str]) -> frozenset[K]:
-    return (
-        frozenset.intersection(*(frozenset(values[name]) for name in names))
-        if names
-        else (frozenset())
-    )
 
 
 def _mean(values: Mapping[K, float], kernels: Sequence[K]) -> float:
