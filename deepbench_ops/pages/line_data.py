@@ -173,7 +173,7 @@ def line_fields(
     if line.measured and line.judgeable:
         fields["judged"] = True
         fields["changes"] = [
-            [places[shift.after.release], *(rounded(x, 4) for x in _ratios(shift.change))]
+            [places[shift.after.release], *(rounded(x, 6) for x in _ratios(shift.change))]
             for shift in line.changes
         ]
     return fields

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from browsing import column, heat_of_releases, rows
@@ -28,6 +29,24 @@ def opened(page: Any, site: str, address: str) -> None:
     page.goto("about:blank")
     page.goto(f"{site}{address}")
     page.wait_for_selector(READY)
+
+
+@pytest.mark.parametrize(
+    ("sides", "heading"),
+    [
+        ("lab-1@numpy-1.26.4,lab-1@numpy-2.0.2", "lab-1, numpy: 2.0.2 compared with 1.26.4"),
+        ("lab-1@numpy-1.26.4,lab-1@torch-2.5.1", "lab-1: torch-2.5.1 compared with numpy-1.26.4"),
+        ("lab-1@numpy,{HOSTILE}@numpy", "numpy: {HOSTILE} compared with lab-1"),
+        ("lab-1@torch,{HOSTILE}@numpy", "{HOSTILE} (numpy) compared with lab-1 (torch)"),
+    ],
+)
+def test_the_heading_says_once_what_the_sides_share(
+    page: Any, site: str, sides: str, heading: str
+) -> None:
+    """A machine, a framework, or both; names of machines are never cut."""
+    asked = "&".join(f"side={quote(each)}" for each in sides.format(HOSTILE=HOSTILE).split(","))
+    opened(page, site, f"compare.html#{asked}")
+    assert heading.format(HOSTILE=HOSTILE) == page.inner_text("#who")
 
 
 def test_a_family_has_its_mean_interval_and_range(page: Any, site: str) -> None:

@@ -148,6 +148,9 @@ def test_the_start_page_shows_the_latest_changes(page: Any, site: str) -> None:
     open_page(page, site, "index.html")
     known = ["numpy-2.0.2", "2024-08-26", "lab-1", "slower", "1.5\u00d7 slower"]
     assert [known] == [row[:5] for row in rows(page, "#latest")]
+    kernel = page.inner_text("#latest td a[href^=timeline]")
+    assert kernel == page.inner_text("#changed a.plain")
+    assert re.match(r"matrix products \d+ x \d+ x \d+ forward", kernel)
     page.click("#latest button.open")
     shown = page.inner_text("#latest tr.detail code")
     assert "deepbench verdict --machine lab-1 --release numpy-2.0.2 --confirm" == shown

@@ -127,6 +127,7 @@ def test_only_a_screen_is_shown_at_first(start: Any) -> None:
     for place in ("#fastest", "#which", "#changed", "#since"):
         page.click(f"{place} .about summary >> nth=0")
         assert page.locator(f"{place} .about p >> nth=0").is_visible()
+        page.keyboard.press("Escape")
 
 
 @pytest.mark.parametrize(

@@ -249,7 +249,7 @@
                 d.offer(at('device'), d.distinct(several.flat()).sort(), d.device({}), asked.get('device'));
                 d.offer(at('application'), [['', 'all']].concat(sides_of.applications(sides).filter(Boolean).map(function (one) { return [one, one]; })), '', asked.get('application'));
                 sides.forEach(function (side) { side.times = sides_of.times_on(side, at('device').value, at('application').value); });
-                var rows = sides_of.groups(catalogue, sides), short = sides_of.short_names(sides.map(name));
+                var rows = sides_of.groups(catalogue, sides), short = sides_of.short_names(sides);
                 groups(catalogue, sides, rows, tables.of('families'));
                 chosen_now = choice;
                 /* Where sides share no kernel, the choices are those of the first side's times. */

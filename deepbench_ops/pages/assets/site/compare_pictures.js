@@ -72,7 +72,7 @@
                         return row ? el('td', {}, heat_cell(catalogue, row, address(row))) : el('td', {class: 'none'}, 'none shared');
                     }));
                 })))),
-            d.key([['gain', 'faster than ' + names[0]], ['same', 'the interval includes no difference'], ['slow', 'slower']]),
+            d.key([['gain', 'faster than ' + names[0]], ['same', 'no clear difference, or a single kernel'], ['slow', 'slower']]),
             saved(place, '.matrix', 'sides', 'All sides compared with ' + names[0] + ', ' + d.words(precision), names.slice(1).join('; ')));
     }
 

@@ -16,24 +16,20 @@
         return side.machine + '@' + side.of;
     }
 
-    /* Names without the words that all begin or end with, and these words: {shared, names}. */
-    function short_names(names) {
-        var parts = names.map(function (each) { return each.split(/([-@ ]+)/); });
-        function equal(read) {
-            return parts.every(function (own) { return own.length > 2 && read(own) === read(parts[0]); });
+    /* Names of sides in words, and the part that all of them share: {shared, names}. Of releases of one framework on one machine the
+       versions remain. */
+    function short_names(sides) {
+        var machines = d.distinct(sides.map(function (side) { return side.machine; })), of = d.distinct(sides.map(function (side) { return side.of; }));
+        var frameworks = d.distinct(of.map(function (each) { return each.replace(/-[^-]*$/, ''); }));
+        function names(read) { return sides.map(read); }
+        if (machines.length > 1) {
+            return of.length > 1 ? {shared: '', names: names(function (side) { return side.machine + ' (' + side.of + ')'; })}
+                : {shared: of[0], names: names(function (side) { return side.machine; })};
         }
-        var lead = '', tail = '';
-        if (d.distinct(names).length < names.length || names.length < 2) { return {shared: '', names: names}; }
-        while (equal(function (own) { return own[0] + own[1]; })) {
-            lead += parts[0][0] + parts[0][1];
-            parts = parts.map(function (own) { return own.slice(2); });
+        if (frameworks.length === 1 && of.length > 1 && of.every(function (each) { return each !== frameworks[0]; })) {
+            return {shared: machines[0] + ', ' + frameworks[0], names: names(function (side) { return side.of.slice(frameworks[0].length + 1); })};
         }
-        while (equal(function (own) { return own.slice(-2).join(''); })) {
-            tail = parts[0].slice(-2).join('') + tail;
-            parts = parts.map(function (own) { return own.slice(0, -2); });
-        }
-        var shared = [lead.replace(/[-@ ]+$/, ''), tail.replace(/^[-@ ]+/, '')].filter(Boolean).join(', ');
-        return {shared: shared, names: parts.map(function (own) { return own.join(''); })};
+        return {shared: machines[0], names: names(function (side) { return side.of; })};
     }
 
     function problem_name(time) {

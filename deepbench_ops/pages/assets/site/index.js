@@ -105,7 +105,7 @@
     /* The changed kernel, with its id small below; for a group, an element that opens to show all its kernels. */
     function what(catalogue) {
         function named(line, more) {
-            return [el('a', {href: 'timeline.html' + d.address(line.at)}, d.index_pictures.kernel(line, catalogue.headings)), el('br'),
+            return [el('a', {href: 'timeline.html' + d.address(line.at)}, d.index_pictures.kernel(line, catalogue.title_prefixes)), el('br'),
                 el('small', {}, [line.name, d.words(line.at.set)].join(', ') + more)];
         }
         return function (row) {

@@ -75,7 +75,8 @@
                 'framework, with its newest time. The pale bar behind it is the roof: the rate that arithmetic and memory allow for these kernels. ' +
                 'Bars have a logarithmic scale. At first measured machines and the fastest published ones are shown, with their places among all. A machine with * has not all of these kernels: it is compared with one of the others, on the kernels ' +
                 'that both have. Grey bars are published figures.'), ' ',
-            saved(place, 'table', 'fastest-' + wanted.family + '-' + precision, title + ', ' + d.words(precision), shared))].concat(bars(ranking, machines)));
+            saved(place, 'table', 'fastest-' + wanted.family + '-' + precision, title + ', ' + d.words(precision), shared))].concat(
+            precision === wanted.precision ? [] : el('p', {}, 'No machines share such kernels at ' + d.words(wanted.precision) + '.'), bars(ranking, machines)));
     }
 
     /* A mark that saves a part of `place` as a picture. */
@@ -171,7 +172,8 @@
             el('h2', {}, 'Which framework?', ' ', el('small', {}, machine + ', time over that of the fastest'), ' ', about('The geometric mean, over the kernels that the frameworks share, of ' +
                 'each framework\u2019s newest time, divided by that of the fastest framework of the row. Green: ahead of all others; grey: the noise cannot tell it from the fastest. ' +
                 'The frameworks page has every kernel, with noise and intervals.'), ' ',
-                saved(place, 'table', 'frameworks-' + machine, 'Time over that of the fastest framework', machine))].concat(matrix,
+                saved(place, 'table', 'frameworks-' + machine, 'Time over that of the fastest framework', machine))].concat(
+            [machine, ''].includes(wanted.machine) ? [] : el('p', {}, wanted.machine + ' has no kernels with several frameworks.'), matrix,
             el('p', {}, el('a', {href: fragment('frameworks.html', {where: machine})}, 'Kernel by kernel'))));
     }
 

@@ -95,7 +95,7 @@
             var bin = Math.floor(per_decade * Math.log10(value));
             counts[bin] = (counts[bin] || 0) + 1;
         });
-        var texts = ridges.map(function (one) { return one.name + ', ' + deepbench.digits(one.at, 3) + (one.chosen ? ' FLOP per byte' : ''); });
+        var texts = ridges.map(function (one) { return one.name + ', ' + deepbench.digits(one.at, 3) + (one.chosen && width > 500 ? ' FLOP per byte' : ''); });
         var lines = ridges.map(function (one) { return x(Math.log10(one.at)); });
         var labels = places_of_labels(lines, texts.map(function (text) { return letter * text.length + 8; }), width);
         var top = 8 + line * labels.rows, height = 160 + top, y = scale(0, Math.max.apply(null, Object.values(counts)), height - foot, top + 6);

@@ -166,12 +166,6 @@
         var view = {sort: wanted.get('sort') || '', find: wanted.get('find') || ''};
         ['x', 'y', 'scale'].forEach(function (id) { d.choose(at(id), wanted.get(id)); });
         ['x', 'y', 'scale', 'since'].forEach(function (id) { at(id).onchange = function () { chosen(new URLSearchParams()); }; });
-        at('choices').onkeydown = function (event) {
-            var open = event.target.closest('details[open]');
-            if (event.key !== 'Escape' || !open) { return; }
-            open.open = false;
-            open.querySelector('summary').focus();
-        };
         at('family').onchange = function () { family_chosen(ticked(at('machines')), new URLSearchParams()); };
         return family_chosen(wanted.getAll('machine'), wanted);
 
