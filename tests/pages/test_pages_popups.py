@@ -18,7 +18,7 @@ BOX = """node => {
     const box = node.lastElementChild.getBoundingClientRect();
     return [box.left, document.documentElement.clientWidth - box.right];
 }"""
-"""Pixels between what has opened and the edges of the window."""
+"""Pixels between the open content and the edges of the window."""
 
 
 def opened(page: Any, site: str, address: str, width: int) -> None:

@@ -6,7 +6,7 @@
 
     function open_ones() { return Array.from(document.querySelectorAll(POPUPS)).filter(function (each) { return each.open; }); }
 
-    /* Move what has opened below a summary sideways, as far as it lies outside of the window. */
+    /* Move the content of an open one sideways, as far as it lies outside of the window. */
     function moved_inside(popup) {
         var content = popup.lastElementChild;
         content.style.translate = '';
