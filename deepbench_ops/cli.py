@@ -93,6 +93,16 @@ class Commands(click.Group):
             with formatter.section(title):
                 formatter.write_dl(list(commands.items()), col_max=12)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return a command and its arguments. Raises DeepbenchError for no such command, with the
+        nearest names."""
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            unknown = import_module("deepbench_ops.problems.suggestions").unknown
+            raise unknown("command", args[0], sorted(COMMANDS))
+        return super().resolve_command(ctx, args)
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of `deepbench_ops.commands` that has the name; None for no such."""
         if cmd_name not in COMMANDS:
@@ -184,7 +194,7 @@ def main() -> None:
             " 'asv_bench_deepbench[track,tables]' installs it"
         )
     except OSError as wrong:
-        fail(f"{wrong.strerror or wrong}: {wrong.filename or 'no file named'}{remedy(wrong)}")
+        fail(f"{wrong.strerror or wrong}: {wrong.filename or 'the output'}{remedy(wrong)}")
     except Exception as fault:
         line = import_module("deepbench_ops.backends.plugin_error_line").line_about(fault)
         if line is None:

@@ -89,7 +89,8 @@ def remarks(asked: Iterable[Point]) -> list[str]:
     machines = " and ".join([*([", ".join(others)] if others else []), last])
     return [
         f"{len(left)} unsteady times of {machines} are left out ({counted(left)}):"
-        " deepbench unsteady RELEASE lists those of a release and how to measure them again"
+        f" deepbench unsteady RELEASE --machine {'NAME' if others else last} lists those of a"
+        " release and how to measure them again"
     ]
 
 

@@ -1,6 +1,6 @@
 """`deepbench fastest`: the fastest machine for each kernel, now and over time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import date, datetime
 from pathlib import Path
@@ -28,6 +28,7 @@ COLUMNS = (
     terminal_tables.Column("machine", wrap=12),
     terminal_tables.Column("release", wrap=12),
 )
+DAY = terminal_tables.Column("day")
 
 
 @click.command()
@@ -117,7 +118,7 @@ def fastest(
     say([*notes([p for p in asked if p.usual], apart), *remarks(asked)], form)
     show(
         form,
-        lambda: terminal_tables.table(COLUMNS, [_row(r) for r in lines], form == "markdown"),
+        lambda: _table(lines, history, form == "markdown"),
         lambda: [asdict(r) | {"day": r.day.isoformat()} for r in lines],
     )
 
@@ -136,6 +137,14 @@ def _nothing(
     by = f" that was out on {day}" if day else ""
     kernels = f"{selection}{f', {family}' if family else ''}, {' or '.join(precisions)}"
     return f"no machine in {results} has a result{by} for these kernels: {kernels}"
+
+
+def _table(records: "Sequence[SpeedRecord]", history: bool, markdown: bool) -> str:
+    """Return records as a table, with their days where it is a history."""
+    if not history:
+        return terminal_tables.table(COLUMNS, [_row(each) for each in records], markdown)
+    rows = [[*_row(each), each.day.isoformat()] for each in records]
+    return terminal_tables.table((*COLUMNS, DAY), rows, markdown)
 
 
 def _row(record: "SpeedRecord") -> list[str]:

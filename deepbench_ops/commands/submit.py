@@ -49,6 +49,8 @@ def submit(output: Path | None, machine: str, key: Path | None, results: Path) -
     )
     from deepbench_ops.releases import table_location
 
+    if key is not None and not key.expanduser().is_file():
+        raise DeepbenchError(f"{key}: no such key: name the file of an SSH key")
     unsteady: Counter[str] = Counter()
     releases = {each.hash: each for each in table_location.load(results)}
     packed = submission.pack(results, machine, releases, unsteady)
@@ -67,7 +69,7 @@ def submit(output: Path | None, machine: str, key: Path | None, results: Path) -
         )
         if key is not None:
             click.echo(f"signature: {submission_signature.sign(path, key.expanduser())}")
-    if unsteady:
+    if unsteady.total():
         kinds = ", ".join(f"{count} {name}" for name, count in unsteady.most_common())
         click.echo(
             f"{unsteady.total()} unsteady times are left out ({kinds}): deepbench unsteady RELEASE"

@@ -125,6 +125,8 @@ def verdict(
     only = None if release is None else release_table.find(release, order)
     if machine is not None and all_machines:
         raise DeepbenchError("give either --machine or --all-machines")
+    if steps is not None and (confirm or each):
+        raise DeepbenchError("--steps lists steps alone: leave out --confirm and --each")
     lines = _lines(results, _machines(results, machine, all_machines, order), order)
     _demand_releases(lines, since, earliest, only)
     if steps is not None:

@@ -28,6 +28,8 @@ def read(text: str) -> tuple[list[Timing], list[Unread]]:
     """
     lines = text.splitlines()
     readers = [reader for sign, reader in _PROGRAMS.items() if re.search(sign, text)]
+    if not text.strip():
+        raise DeepbenchError("it is empty")
     if not readers:
         raise DeepbenchError(
             "neither a workbook nor the output of a known program (DeepBench's, libxsmm's,"

@@ -78,7 +78,7 @@ def test_a_missing_module_of_this_project_is_no_missing_package(monkeypatch):
         (f"export a.foo --machine {MACHINE}", "--format is missing, and a.foo ends in none"),
         ("problems --published-only --family conv", "no problem meets all of these conditions"),
         ("problems --format xml", "(deepbench problems --help lists its options)"),
-        ("foo", "No such command 'foo'"),
+        ("foo", "unknown command 'foo'; nearest of"),
     ],
 )
 def test_wrong_input_is_one_line_and_status_2(arguments, said):
@@ -163,3 +163,28 @@ def test_an_error_of_the_system_names_the_file_and_the_mend(monkeypatch, number,
 
     monkeypatch.setattr("deepbench_ops.commands.config.load", failing)
     assert (2, "", f"deepbench: error: {line}\n") == deepbench("config")
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("verdct", "unknown command 'verdct'; nearest of"),
+        (f"verdict --machine {MACHINE} --steps 3% --confirm", "--steps lists steps alone"),
+        (f"verdict --machine {MACHINE} --steps 3% --each", "--steps lists steps alone"),
+    ],
+)
+def test_what_was_mistyped_is_said(command, said):
+    """The nearest name of a command, and options that exclude each other."""
+    status, out, err = deepbench(*command.split())
+    assert (2, "", 1) == (status, out, err.count("\n"))
+    assert said in err
+
+
+def test_a_history_of_records_has_days():
+    """In the last column, which the newest records alone do not need."""
+    records = ("fastest", "--family", "gemm", "--format", "markdown")
+    newest, history = (deepbench(*records, *more)[1].splitlines() for more in ((), ("--history",)))
+    assert "day" not in newest[0]
+    assert "day" == history[0].split("|")[-2].strip()
+    days = [line.split("|")[-2].strip() for line in history[2:] if line.startswith("|")]
+    assert days and all(re.fullmatch(r"\d{4}-\d\d-\d\d", day) for day in days)

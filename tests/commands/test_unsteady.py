@@ -154,7 +154,7 @@ def test_answers_say_what_they_leave_out(arguments):
     """On standard error, with the command that lists it."""
     done = CliRunner().invoke(deepbench, [*arguments, "--results", str(RESULTS)])
     (line,) = [text for text in done.stderr.splitlines() if "unsteady times" in text]
-    assert "deepbench unsteady RELEASE lists those of a release" in line
+    assert "lists those of a release" in line
 
 
 @pytest.mark.parametrize(

@@ -695,6 +695,7 @@ def test_ranks_are_of_plain_digits(ranks):
     ("text", "expected"),
     [
         ("hello", "neither a workbook nor the output"),
+        (" \n", "it is empty"),
         (output(GEMM, "1760 16 1760 0 2 float 57"), "line 5: b_transposed is '2'"),
         (output(GEMM, "1760 16 1760 0 0 double 57"), "line 5: precision is 'double'"),
         (output(GEMM, "1760 16 1760 0 0 float -57"), "line 5: a time is '-57'"),

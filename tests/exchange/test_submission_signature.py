@@ -185,12 +185,19 @@ def test_a_signature_for_something_else_is_refused(sent):
 
 
 def test_a_missing_key_is_one_line(sent, tmp_path):
-    """The submission stays, and the reason is ssh-keygen's."""
+    """It is looked for before the submission is written; the reason of a damaged one is
+    ssh-keygen's."""
     path, _ = sent
+    before = path.read_bytes()
     own = ("--machine", MACHINE, "--results", str(tmp_path / "here"))
-    status, _, err = deepbench("submit", str(path), *own, "--sign", str(tmp_path / "none"))
-    assert (2, 1) == (status, err.count("\n"))
-    assert "could not be signed" in err
+    damaged = tmp_path / "damaged"
+    damaged.write_text("no key")
+    damaged.chmod(0o600)
+    for key, reason in ((tmp_path / "none", "no such key"), (damaged, "could not be signed")):
+        status, _, err = deepbench("submit", str(path), *own, "--sign", str(key))
+        assert (2, 1) == (status, err.count("\n"))
+        assert reason in err
+    assert before == path.read_bytes()
 
 
 def test_signatures_without_openssh_are_one_line(sent, tmp_path, monkeypatch):
