@@ -73,7 +73,7 @@
             el('h2', {}, title, ' ', el('small', {}, d.words(precision) + ', ' + shared), ' ', about(
                 'The rate of a machine is the geometric mean over the ' + d.counted(ranking.kernels, 'kernel') + ' that the machines share, each by its fastest ' +
                 'framework, with its newest time. The pale bar behind it is the roof: the rate that arithmetic and memory allow for these kernels. ' +
-                'Bars have a logarithmic scale. At first measured machines and the fastest published ones are shown, with their places among all. A machine with * has not all of these kernels: it is compared with one of the others, on the kernels ' +
+                'Bars have a logarithmic scale. Measured machines and the fastest published ones are shown first; the numbers are places among all machines. A machine with * has not all of these kernels: it is compared with one of the others, on the kernels ' +
                 'that both have. Grey bars are published figures.'), ' ',
             saved(place, 'table', 'fastest-' + wanted.family + '-' + precision, title + ', ' + d.words(precision), shared))].concat(
             precision === wanted.precision ? [] : el('p', {}, 'No machines share such kernels at ' + d.words(wanted.precision) + '.'), bars(ranking, machines)));
