@@ -198,7 +198,8 @@ def print_cost(command: Sequence[str]) -> None:
     said = sys.stderr if any("page_costs" in each for each in command) else subprocess.DEVNULL
     done = subprocess.run(command, stdout=said, env=os.environ | {"PYTHONPATH": str(ROOT)})
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, done.returncode)
+    status = done.returncode if done.returncode >= 0 else 128 - done.returncode  # as shells have it
+    print(used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, status)
 
 
 if __name__ == "__main__":
