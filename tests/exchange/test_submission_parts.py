@@ -52,6 +52,12 @@ def test_parts_hold_everything_and_fit(results, ensembles, largest):
         assert len(text) <= largest or pieces <= 2
 
 
+def test_one_without_results_stays_one():
+    """It is no submission; its check says so."""
+    packed = {"results": [], "ensembles": {"numpy": {"facts": {}, "rounds": ["x" * 5000]}}}
+    assert [packed] == submission_parts.parts(packed, 1000)
+
+
 def test_one_that_fits_stays_one():
     """Its digest too: a file that was sent before is the same."""
     packed = submission.pack(RESULTS, MACHINE, RELEASES)

@@ -16,9 +16,9 @@ def parts(packed: Mapping[str, Any], largest: int) -> list[Mapping[str, Any]]:
     Each is a submission of its own; they may be imported in any order. One that fits is returned
     as it is. The results of a release, and a round of a kernel, are in one part; a part with only
     one of them may be larger. A part of rounds repeats the smallest result, since no submission is
-    without results.
+    without results; so one without any is not divided.
     """
-    if _size(packed) + BRACKETS <= largest:
+    if _size(packed) + BRACKETS <= largest or not packed["results"]:
         return [packed]
     common = {name: packed[name] for name in ("format", "version", "machine", "profile")}
     facts = {name: each["facts"] for name, each in packed.get("ensembles", {}).items()}
