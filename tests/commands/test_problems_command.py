@@ -230,7 +230,7 @@ def test_every_command_is_found_by_its_name():
         assert output(name, "--help").startswith(f"Usage: deepbench {name} ")
     status, _, complaint = deepbench("selct")
     assert 2 == status
-    assert "No such command 'selct'" in complaint
+    assert "unknown command 'selct'; nearest of" in complaint
 
 
 def test_a_selection_needs_no_more_than_the_lists():
