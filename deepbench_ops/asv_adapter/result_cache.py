@@ -1,6 +1,7 @@
 """asv's result files while pages are made: those that can be read, without impossible values.
 
-Each is read and checked once for all that ask, unless speed-ups are switched off.
+Each is read and checked once for all that ask, unless speed-ups are switched off or the files are
+too large to remember all.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,8 +17,11 @@ from deepbench_ops.asv_adapter.patch_installation import PUBLISH, Patch, applied
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage.file_state import FileState, state
 
+MOST_BYTES = 200 << 20
+"""Of the files whose results are remembered; in memory results take several times as much."""
+
 _known: dict[Path, tuple[FileState, Results]] = {}
-"""Results by file, with the state of the file when it was read."""
+"""Results by file, with the state of the file when it was read; those read first come first."""
 
 _sound: list[tuple[str, str, str]] = []
 """Folder, name and machine of every file that can be read, as asv lists result files."""
@@ -45,7 +49,11 @@ def read_once(results: Path) -> Iterator[None]:
 
 @contextmanager
 def remembered() -> Iterator[None]:
-    """Read each file once that is asked for in the block. Results are shared: change a copy."""
+    """Read each file once that is asked for in the block, unless the files are too large together.
+
+    The results read last are remembered, of `MOST_BYTES` of files. Results are shared: change a
+    copy.
+    """
     try:
         with applied([CHECKED, REMEMBERED]):
             yield
@@ -83,10 +91,20 @@ def _remembered(load: Callable[..., Results]) -> Callable[..., Results]:
             or machine_name not in (None, found.params.get("machine"))
         ):
             found = load(cls, path, machine_name)
-            _known[file] = now, found
+            _remember(file, now, found)
         return found
 
     return wrapped
+
+
+def _remember(file: Path, now: FileState, found: Results) -> None:
+    """Remember the results of a file, and forget those that were read first if there are too many."""
+    _known.pop(file, None)
+    _known[file] = now, found
+    held = sum(size for (_, size, _), _ in _known.values())
+    while held > MOST_BYTES and len(_known) > 1:
+        (_, size, _), _ = _known.pop(next(iter(_known)))
+        held -= size
 
 
 SOUND = Patch(

@@ -259,6 +259,17 @@ def test_within_the_block_a_result_is_read_once_unless_it_changes(site: Path) ->
     assert asv_api.Results.load(str(path)) is not third
 
 
+def test_of_large_files_only_the_last_ones_read_are_remembered(site: Path, monkeypatch) -> None:
+    """Otherwise publishing millions of times would hold all of them in memory twice."""
+    first, second, third = sorted((site / "results").glob("*/*-*.json"))[:3]
+    monkeypatch.setattr(result_cache, "MOST_BYTES", second.stat().st_size + third.stat().st_size)
+    with result_cache.remembered():
+        read = [asv_api.Results.load(str(path)) for path in (first, second, third)]
+        assert asv_api.Results.load(str(third)) is read[2]
+        assert asv_api.Results.load(str(second)) is read[1]
+        assert asv_api.Results.load(str(first)) is not read[0]
+
+
 def test_a_result_of_another_machine_is_refused_as_asv_does(site: Path) -> None:
     """asv's own check of the machine's name holds within the block."""
     path = next((site / "results").glob("*/*-*.json"))
