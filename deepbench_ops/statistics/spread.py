@@ -68,11 +68,12 @@ def scaled_mad(samples: ArrayLike, centre: float | None = None) -> np.ndarray:
 
 
 def median_variance(samples: ArrayLike) -> float:
-    """Return the variance of the median of normal samples: pi/2 times that of their mean.
+    """Return the variance of the median of a series of normal samples without NaN: pi/2 times that
+    of their mean.
 
     0 for fewer than two samples.
     """
     values = np.asarray(samples, dtype=float)
     if len(values) < 2:
         return 0.0
-    return math.pi / 2 * float(scaled_mad(values)) ** 2 / len(values)
+    return math.pi / 2 * mad_from_zero(values - fast_median(values)) ** 2 / len(values)
