@@ -98,7 +98,7 @@ def _remembered(load: Callable[..., Results]) -> Callable[..., Results]:
 
 
 def _remember(file: Path, now: FileState, found: Results) -> None:
-    """Remember the results of a file, and forget those that were read first if there are too many."""
+    """Remember the results of a file; forget those that were read first if all are too large."""
     _known.pop(file, None)
     _known[file] = now, found
     held = sum(size for (_, size, _), _ in _known.values())
