@@ -73,6 +73,9 @@ class Profile:
         the workloads of yardstick_version.
     levels: levels of core latency that were found, ascending. yardstick_levels: levels at which
         `yardsticks` were read, by thread count, where known.
+    factor_by_chance: of a machine whose results were submitted without its unsteady times: the
+        factor by which two processes may differ by chance, from all of its times (`steadiness`);
+        0 otherwise.
     """
 
     machine: str
@@ -84,6 +87,7 @@ class Profile:
     yardsticks: dict[str, dict[str, Figure]] = field(default_factory=dict)
     levels: list[LatencyLevel] = field(default_factory=list)
     yardstick_levels: dict[str, float] = field(default_factory=dict)
+    factor_by_chance: float = 0.0
 
     @property
     def latencies(self) -> list[float]:
@@ -146,12 +150,12 @@ def read(results: Path, machine: str) -> Profile | None:
 def write(results: Path, profile: Profile, ready: Ready = Path) -> Path:
     """Write the profile, completely or not at all, and return its path.
 
-    Levels of core latency are left out if there are none, as for machines of published results.
+    Unknown facts about core latency and processes are left out, as for published machines.
     ready: function from `atomic_write.together`, if other files are replaced together with it.
     """
     path = path_of(results, profile.machine)
     stored = {"version": VERSION, **asdict(profile)}
-    for name in ("levels", "yardstick_levels"):
+    for name in ("levels", "yardstick_levels", "factor_by_chance"):
         if not stored[name]:
             del stored[name]
     stored[PROFILE_CHECKSUM] = facts_digest.digest(stored)
@@ -205,6 +209,7 @@ def parse(stored: dict[str, Any]) -> Profile:
         yardstick_levels={
             str(count): _number(at) for count, at in stored.get("yardstick_levels", {}).items()
         },
+        factor_by_chance=_factor(stored.get("factor_by_chance", 0.0)),
     )
 
 
@@ -219,6 +224,12 @@ def _by_threads(groups: dict[str, dict[str, Figure]]) -> dict[str, dict[str, flo
 def _number(value: Any) -> float:
     if not (type(value) in (int, float) and 1 <= value < 1e9):
         raise ValueError(f"a level is {value!r}, no number above 0, of 1 to 1e9 ns")
+    return float(value)
+
+
+def _factor(value: Any) -> float:
+    if not (type(value) in (int, float) and (value == 0 or 1 <= value < 1e9)):
+        raise ValueError(f"factor_by_chance is {value!r}, neither 0 nor a number of 1 to 1e9")
     return float(value)
 
 

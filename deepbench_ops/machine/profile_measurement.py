@@ -120,6 +120,7 @@ def measure_profile(
         bandwidth={device: figures[peak_rates.BYTE_RATE] for device, figures in kept.items()},
         yardstick_version=yardstick.VERSION,
         yardsticks=nominal,
+        factor_by_chance=old.factor_by_chance if old else 0.0,
         **_states(old, renewed.yardsticks),
     )
 

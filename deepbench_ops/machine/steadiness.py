@@ -99,9 +99,14 @@ class SteadinessJudge:
 
     @cached_property
     def apart(self) -> float:
-        """Factor by which two processes of a point may differ by chance; see `agreement`."""
+        """Factor by which two processes of a point may differ by chance.
+
+        `largest_factor_by_chance` of all points, or the factor of the profile if that is larger:
+        a submission has no unsteady points, so that the others alone would make it smaller.
+        """
         found = (records for file in self.files.values() for records in file.records.values())
-        return largest_factor_by_chance([level(entry) for entry in records] for records in found)
+        own = largest_factor_by_chance([level(entry) for entry in records] for records in found)
+        return max(own, self.profile.factor_by_chance) if self.profile else own
 
     @cached_property
     def levels(self) -> list[float]:
@@ -137,8 +142,8 @@ def reason(
     """Return why a point is unsteady, in a few words; "" if it is steady.
 
     records: one for each process; without records only the roof is tested. seconds: time of the
-    point. apart: factor by which two processes of the machine may differ by chance, from
-    `agreement`.
+    point. apart: factor by which two processes of the machine may differ by chance
+    (`SteadinessJudge.apart`).
     """
     beaten = roofs.beaten(key, seconds)
     return (

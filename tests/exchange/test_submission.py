@@ -87,7 +87,7 @@ def test_neither_does_it_matter_who_came_last(tmp_path_factory, sent):
 @settings(max_examples=20, deadline=None)
 @given(sent=submissions())
 def test_what_was_taken_in_packs_to_the_same(tmp_path_factory, sent):
-    """Times, samples, raw seconds, libraries and conditions survive the journey."""
+    """Times, samples, raw seconds, libraries, conditions and noise survive the journey."""
     folder = tmp_path_factory.mktemp("results")
     taken(folder, sent)
     with mock.patch.object(steadiness, "reason", return_value=""):  # of times drawn at random
@@ -97,6 +97,8 @@ def test_what_was_taken_in_packs_to_the_same(tmp_path_factory, sent):
         assert sent["results"][0][name] == again["results"][0][name]
     records = [result["results"][0].get("measurements", []) for result in (sent, again)]
     assert submission_records.text(records[0]) == submission_records.text(records[1])
+    factors = [result["profile"].get("factor_by_chance", 0.0) for result in (sent, again)]
+    assert factors[1] == max(factors[0], steadiness.LEAST_APART)
 
 
 def by_key(sent):

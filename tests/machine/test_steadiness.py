@@ -17,6 +17,7 @@ from deepbench_ops.analysis import (
     machine_comparison,
 )
 from deepbench_ops.exchange import export_table_writer
+from deepbench_ops.machine import machine_profile
 from deepbench_ops.machine.impossible_times import Roofs, fast_factor
 from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.machine.steadiness import (
@@ -222,6 +223,36 @@ def test_a_judge_reads_a_machine_s_folder(tmp_path):
     assert 2 == len(found)
     assert "2 of them" in judge.reason(found, GEMM, 7e-4, "cpu")
     assert not judge.file(folder / "4567-y.json").records
+
+
+def test_times_that_are_sent_without_the_unsteady_ones_stay_steady(tmp_path):
+    """Without the factor in the profile the rest would look less noisy than the machine is."""
+    random = np.random.default_rng(2)
+    levels = np.exp(random.normal(0, 0.15, (400, 2)))
+    levels[:80, 0] *= 4
+    for name in ("here", "there"):
+        (tmp_path / name / "box").mkdir(parents=True)
+
+    def write(name, pairs):
+        records = [
+            process(seconds, key=(GEMM[0], (f"m{number}_n1_k1_NN", "float32")))
+            for number, pair in enumerate(pairs)
+            for seconds in pair
+        ]
+        path = tmp_path / name / "box" / "0123-x.measurements.jsonl"
+        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+        return SteadinessJudge.of(tmp_path / name / "box")
+
+    def unsteady(judge, pair):
+        return judge.reason([process(each) for each in pair], GEMM, pair.mean(), "cpu")
+
+    here = write("here", levels)
+    sent = [pair for pair in levels if not unsteady(here, pair)]
+    assert 300 < len(sent) < 340
+    assert any(unsteady(write("there", sent), pair) for pair in sent)
+    profile = Profile("box", factor_by_chance=here.apart)
+    machine_profile.write(tmp_path / "there", profile)
+    assert not any(unsteady(write("there", sent), pair) for pair in sent)
 
 
 RELEASES = [Release("torch", f"2.{n}.0", date(2026, 1, 1 + n)) for n in range(8)]

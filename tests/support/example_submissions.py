@@ -143,6 +143,8 @@ def submissions(draw):
     described = content["profile"]
     described["date"] = draw(st.sampled_from(["2026-11-21", "2026-11-22"]))
     described["facts"] = draw(st.dictionaries(names, st.sampled_from(["1", "2"])))
+    if factor := draw(st.sampled_from([0.0, 1.3, 1.5])):
+        described["factor_by_chance"] = factor
     described["yardsticks"] = draw(READINGS)
     described["yardstick_version"] = draw(st.sampled_from(["1", "1", "2"]))
     return sealed(content)

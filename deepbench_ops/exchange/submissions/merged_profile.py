@@ -43,6 +43,7 @@ def merged(known: Profile | None, sent: Profile) -> Profile:
             )
             for count in sorted({count for one in measured for count in one.yardstick_levels})
         },
+        factor_by_chance=max(known.factor_by_chance, sent.factor_by_chance),
     )
 
 
@@ -65,4 +66,5 @@ def _levels(known: Profile, sent: Profile) -> list[LatencyLevel]:
 
 def _rank(one: Profile) -> tuple[str, str]:
     plain = replace(one, yardstick_version="", yardsticks={}, levels=[], yardstick_levels={})
+    plain = replace(plain, factor_by_chance=0.0)
     return one.date, json.dumps(asdict(plain), sort_keys=True)

@@ -82,6 +82,8 @@ def pack(
         names = sorted(path.parent.name for path in results.glob("*/machine.profile"))
         raise unknown("machine with a profile", machine, names)
     judge = steadiness.SteadinessJudge.of(results / machine)
+    if not also_unsteady:
+        known = replace(known, factor_by_chance=judge.apart)
     unsteady = Counter() if unsteady is None else unsteady
     content = {
         "format": FORMAT,
