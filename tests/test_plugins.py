@@ -413,6 +413,10 @@ ROW = "toy,1.0.0,2024-01-01,,no,\n"
                 f"{FRAMEWORK}COMPANIONS is 'numpy', no tuple of names",
             ),
             (
+                written((TOY / "__init__.py", "PRECISIONS = 'int8'\n")),
+                f"{FRAMEWORK}PRECISIONS is 'int8', no tuple of names",
+            ),
+            (
                 written((TOY / "__init__.py", "import no_such_module\n")),
                 f"{FRAMEWORK}No module named 'no_such_module'",
             ),

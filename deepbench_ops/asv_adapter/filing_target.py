@@ -94,6 +94,14 @@ def find(release: Release, say: Callable[[str], object]) -> FilingTarget:
     )
 
 
+def demand_environment() -> None:
+    """Raise DeepbenchError where no environment of the configuration has this run's conditions."""
+    try:
+        _environment(_configuration())
+    except UserError as error:
+        raise DeepbenchError(str(error)) from None
+
+
 def _configuration() -> Config:
     """Return asv's configuration of the project, with paths that hold in any folder."""
     root = project.root().resolve()

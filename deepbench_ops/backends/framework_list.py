@@ -3,10 +3,12 @@
 A framework is a package `<name>_backend`. Its module `backend` has one class derived from
 `Backend`, and a module named after each family has the kernels of that family. The package's own
 `__init__.py` imports nothing and may only set `POSITION`, `COMPANIONS`, `DEVICES`, `TRANSPORTS`,
-the transport of messages between processes on each device (`distributed/transports`), and
+the transport of messages between processes on each device (`distributed/transports`),
 `VARIABLES`, the prefixes of the environment variables that steer the framework
-(`measure/library_variables.py`). Another distribution registers its frameworks by entry points of
-the group `deepbench.frameworks`: the name of the framework, and its package.
+(`measure/library_variables.py`), and `RUNS_ON` and `PRECISIONS`, all devices and precisions of its
+kernels: others are refused before the framework is installed. Another distribution registers its
+frameworks by entry points of the group `deepbench.frameworks`: the name of the framework, and its
+package.
 
 `DEVICES` declares the devices that a framework adds. It maps the name of a device to the module
 with its yardstick (`measure/device_yardsticks.py`): a module of the framework's package, or a full
@@ -66,7 +68,8 @@ class Framework:
     package: full name of its package. companions: other packages that it needs. position: place in
     tables. distribution: distribution that it comes with, OWN for this project. devices: those that
     it declares. transports: the transport of messages between processes by device. variables:
-    prefixes of the environment variables that steer it.
+    prefixes of the environment variables that steer it. runs_on, precisions: all devices and
+    precisions of its kernels, empty where the package does not declare them.
     """
 
     name: str
@@ -77,6 +80,8 @@ class Framework:
     devices: tuple[Device, ...] = ()
     transports: Mapping[str, str] = field(default_factory=dict)
     variables: tuple[str, ...] = ()
+    runs_on: tuple[str, ...] = ()
+    precisions: tuple[str, ...] = ()
 
     @property
     def own(self) -> bool:
@@ -189,11 +194,11 @@ def _full_name(package: str, module: str) -> str:
 
 def _framework(name: str, package: str, origin: str) -> Framework:
     module = import_module(package)
-    companions = getattr(module, "COMPANIONS", ())
     position = getattr(module, "POSITION", DEFAULT_POSITION)
     variables = getattr(module, "VARIABLES", ())
-    if not _is_names(companions):
-        raise DeepbenchError(f"COMPANIONS is {companions!r}, no tuple of names")
+    for constant in ("COMPANIONS", "RUNS_ON", "PRECISIONS"):
+        if not _is_names(declared := getattr(module, constant, ())):
+            raise DeepbenchError(f"{constant} is {declared!r}, no tuple of names")
     if not isinstance(position, int):
         raise DeepbenchError(f"POSITION is {position!r}, no whole number")
     if not _is_names(variables) or not all(map(PREFIX.fullmatch, variables)):
@@ -204,12 +209,14 @@ def _framework(name: str, package: str, origin: str) -> Framework:
     return Framework(
         name=name,
         package=package,
-        companions=companions,
+        companions=getattr(module, "COMPANIONS", ()),
         position=position,
         distribution=origin,
         devices=_devices(name, package, origin, getattr(module, "DEVICES", {})),
         transports=_transports(getattr(module, "TRANSPORTS", {})),
         variables=variables,
+        runs_on=getattr(module, "RUNS_ON", ()),
+        precisions=getattr(module, "PRECISIONS", ()),
     )
 
 

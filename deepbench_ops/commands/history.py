@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deepbench_ops.analysis.history_stores import demand_warm, open_history
-from deepbench_ops.backends import DEVICES
+from deepbench_ops.backends import DEVICES, framework_list
 from deepbench_ops.commands import history_report
 from deepbench_ops.commands.history_progress import HistoryProgress
 from deepbench_ops.commands.options import (
@@ -24,11 +24,13 @@ from deepbench_ops.commands.options import (
 )
 from deepbench_ops.commands.output_format import show
 from deepbench_ops.commands.problems import find_anywhere
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import DeepbenchError, NoAnswer
+from deepbench_ops.problems.precision import ALL_PRECISIONS
 from deepbench_ops.problems.precision import precision as precision_named
 from deepbench_ops.run_conditions import DEVICE
 
 if TYPE_CHECKING:
+    from deepbench_ops.backends.framework_list import Framework
     from deepbench_ops.measure.kernel_identity import KernelIdentity
     from deepbench_ops.measure.unfinished_rounds import RoundStore
     from deepbench_ops.releases.release_table import Release
@@ -137,14 +139,20 @@ def history(
     """
     from deepbench_ops import project
     from deepbench_ops.analysis.ensemble_verdicts import Ensemble, Goal, demand_two
+    from deepbench_ops.asv_adapter import filing_target
 
     folder = project.environments()
     measure_alone()
     if device is not None:
         os.environ[DEVICE.variable] = device  # of the workers, and of where results are filed
     name, releases = _asked(framework, span, frameworks, newest)
-    tasks = _tasks(selection, family, ids, precision_named(precision).name)
+    every = framework_list.found()[0]
+    known = [every[each] for each in dict.fromkeys(release.framework for release in releases)]
+    _demand_device(known)
+    tasks = _tasks(selection, family, ids, precision_named(precision).name, known)
     demand_warm()
+    if not no_save:
+        filing_target.demand_environment()
     say_settings()
     launches, reasons = _launches(releases, folder)
     demand_two(launches, reasons)
@@ -162,6 +170,8 @@ def history(
         lambda: history_report.document(found, tasks, reasons),
     )
     say([*history_report.remarks(found, tasks, reasons, within), *opened.remarks()], form)
+    if all(found.reasons(task) and not found.measured(task) for task in tasks):
+        raise NoAnswer(f"{name} has none of these kernels here: deepbench backends says why")
 
 
 def _asked(
@@ -210,12 +220,27 @@ def _releases(framework: str, span: str | None) -> "list[Release]":
     return chosen
 
 
+def _demand_device(frameworks: "Sequence[Framework]") -> None:
+    """Raise DeepbenchError for a device on which a framework never runs."""
+    device = DEVICE.of(os.environ)
+    for framework in frameworks:
+        if device not in (framework.runs_on or DEVICES):
+            raise DeepbenchError(
+                f"{framework.name} does not run on {device}:"
+                f" choose --device {' or '.join(framework.runs_on or DEVICES)}"
+            )
+
+
 def _tasks(
-    selection: str, family: str | None, ids: Sequence[str], precision: str
+    selection: str,
+    family: str | None,
+    ids: Sequence[str],
+    precision: str,
+    frameworks: "Sequence[Framework]",
 ) -> "list[KernelIdentity]":
     """Return the kernels asked for, without those that run on several ranks.
 
-    Raises DeepbenchError where nothing is left.
+    Raises DeepbenchError where nothing is left, or a framework has no kernel in the precision.
     """
     from deepbench_ops.measure.kernel_identity import KernelIdentity
     from deepbench_ops.problems.selections import operations, select
@@ -223,17 +248,25 @@ def _tasks(
     problems = [find_anywhere(text, family) for text in ids] or [
         member.problem for member in select(selection, family)
     ]
+    problems = [problem for problem in problems if not problem.ranks]
+    possible = [
+        name
+        for name in ALL_PRECISIONS
+        if any(name in problem.precisions for problem in problems)
+        and all(name in (each.precisions or ALL_PRECISIONS) for each in frameworks)
+    ]
+    if precision not in possible:
+        others = f"--precision {', '.join(possible)}" if possible else "another --selection"
+        raise DeepbenchError(
+            f"no kernel of {' '.join(ids) or family or selection} at {precision} runs in one"
+            f" process of {' and '.join(each.name for each in frameworks)}: choose {others}"
+        )
     tasks = [
         KernelIdentity(problem.family, problem.id, precision, operation)
         for problem in problems
-        if not problem.ranks and precision in problem.precisions
+        if precision in problem.precisions
         for operation in operations(problem)
     ]
-    if not tasks:
-        raise DeepbenchError(
-            f"no kernel of {selection} runs in one process at {precision}: choose another"
-            " --selection, --family or --precision"
-        )
     return list(dict.fromkeys(tasks))
 
 

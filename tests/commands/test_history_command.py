@@ -196,7 +196,7 @@ def test_bad_options_are_one_line(releases, more, message):
         (("numpy", "2.3.0"), "2.3.0 is one release: name two or more, such as 1.26.4..2.4.6"),
         (("numpy", "2.3.0,"), "an empty part names no releases: write 1.26.4..2.4.6, or"),
         (("numpy", "2.2.4,9.9.9"), "unknown release 'numpy-9.9.9'"),
-        (("numpy", SPAN, "--family", "all_reduce"), "no kernel of headline runs in one process"),
+        (("numpy", SPAN, "--family", "all_reduce"), "no kernel of all_reduce at float32 runs"),
     ],
 )
 def test_bad_arguments_are_one_line(releases, asked, message):
@@ -204,6 +204,47 @@ def test_bad_arguments_are_one_line(releases, asked, message):
     status, out, err = deepbench("history", *asked)
     assert (2, "") == (status, out)
     assert message in err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (
+            ("--precision", "mxfp4"),
+            "no kernel of m35_n700_k2048_NN at mxfp4 runs in one process of numpy: choose"
+            " --precision float32, float16, int8",
+        ),
+        (("--device", "cuda"), "numpy does not run on cuda: choose --device cpu"),
+    ],
+)
+def test_the_impossible_is_refused_before_anything_is_installed(
+    releases, monkeypatch, asked, message
+):
+    """A precision or a device that the framework never has, with the possible ones."""
+    monkeypatch.setattr(worker_launch, "launch", None)
+    status, out, err = history(*asked)
+    assert (2, "") == (status, out)
+    assert message in err.splitlines()[-1]
+
+
+def test_a_device_outside_the_configuration_is_refused_before_anything_is_installed(
+    monkeypatch, tmp_path
+):
+    """Results of a device are filed only where asv.conf.json has an environment with it."""
+    monkeypatch.setattr(project, "environments", lambda: tmp_path / "env")
+    monkeypatch.setattr(worker_launch, "launch", None)
+    status, _, err = deepbench("history", "torch", *KERNEL, "--device", "cuda")
+    assert 2 == status
+    assert "asv.conf.json has no environment with device cuda" in err.splitlines()[-1]
+
+
+def test_a_history_without_any_measured_kernel_has_no_answer(releases, monkeypatch):
+    """Where all releases lack the kernels, the exit status is 3."""
+    monkeypatch.setitem(globals(), "PROGRAM", PROGRAM.replace("name ==", "True or name =="))
+    status, _, err = history()
+    assert 3 == status
+    assert "numpy has none of these kernels here" in err.splitlines()[-1]
+    assert "left out: all 4 releases, gemm forward: Unsupported: no such operation" in err
 
 
 def test_the_widest_kernels_are_named():

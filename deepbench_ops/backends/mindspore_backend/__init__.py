@@ -2,3 +2,9 @@
 
 POSITION = 70
 """Place among the frameworks in tables and menus."""
+
+RUNS_ON = ("cpu",)
+"""The devices that it runs on."""
+
+PRECISIONS = ("float32", "float16", "int8")
+"""The precisions that it has kernels in, of any family."""

@@ -9,3 +9,9 @@ COMPANIONS = ("threadpoolctl",)
 
 TRANSPORTS = {"cpu": "mpi"}
 """MPI through mpi4py, if mpi4py and mpirun are installed."""
+
+RUNS_ON = ("cpu",)
+"""The devices that it runs on."""
+
+PRECISIONS = ("float32", "float16", "int8", "float32_int4", "float32_mxfp4")
+"""The precisions that it has kernels in, of any family."""

@@ -8,3 +8,9 @@ VARIABLES = ("ORT_",)
 
 COMPANIONS = ("onnx",)
 """Other packages that this backend needs."""
+
+RUNS_ON = ("cpu",)
+"""The devices that it runs on."""
+
+PRECISIONS = ("float32", "float16", "int8", "float32_int4", "int8_row", "fp8_row")
+"""The precisions that it has kernels in, of any family."""

@@ -5,3 +5,9 @@ POSITION = 60
 
 VARIABLES = ("TF_", "TF2_", "XLA_")
 """Prefixes of the environment variables that steer it."""
+
+RUNS_ON = ("cpu",)
+"""The devices that it runs on."""
+
+PRECISIONS = ("float32", "bfloat16", "float16", "int8")
+"""The precisions that it has kernels in, of any family."""
