@@ -202,7 +202,10 @@
         return Promise.all([draw(), changed && search()]).then(function () {
             document.body.dataset.usable = document.body.dataset.ready = Math.round(performance.now());
             if (named.includes(undefined)) { document.getElementById('found').textContent = 'The address names a section that these pages do not have.'; }
-            if (shown.where && shown.where !== document.getElementById('where').value) {
+            var missing = shown.where && shown.where !== document.getElementById('where').value;
+            if (missing && asked.has('carried')) {
+                shown.where = '';
+            } else if (missing) {
                 document.getElementById('found').textContent = 'The address names the machine \u201c' + shown.where + '\u201d, on which no two frameworks were measured. Another one is shown.';
             }
             if (named[0]) { named[0].scrollIntoView(); }

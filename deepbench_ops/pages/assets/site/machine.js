@@ -173,11 +173,11 @@
             return framework_chosen(wanted.get('framework') || '', wanted);
         }
 
-        /* Without a wanted framework the first one that has the wanted precision is shown. */
+        /* Without a wanted framework that the machine has the first one that has the wanted precision is shown. */
         function framework_chosen(framework, wanted) {
             var frameworks = machine().frameworks;
             d.offer(at('framework'), frameworks, frameworks[0], framework);
-            return d.answer(with_precision(catalogue, machine(), framework ? [at('framework').value] : frameworks, wanted.get('precision')), function (found) {
+            return d.answer(with_precision(catalogue, machine(), framework && framework === at('framework').value ? [framework] : frameworks, wanted.get('precision')), function (found) {
                 at('framework').value = found.framework;
                 d.offer(at('precision'), d.distinct(found.lines.map(function (line) { return line.precision; })).sort(), 'float32', wanted.get('precision'));
                 d.offer(at('conditions'), d.distinct(found.lines.map(d.conditions)).sort().map(function (text) { return [text, text || 'usual']; }), '', wanted.get('conditions'));

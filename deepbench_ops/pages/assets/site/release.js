@@ -223,8 +223,7 @@
             if (!index.length) { return d.instead('No release has been measured yet. Measure one with "asv run", then run "asv publish" again.'); }
             function place_of(name) { return releases.findIndex(function (release) { return release.name === name; }); }
             var first = place_of(asked.get('release'));
-            if (first < 0) { first = newest(index.filter(function (one) { return !asked.get('framework') || one.framework === asked.get('framework'); }), releases); }
-            if (first === undefined) { first = newest(index, releases); }
+            if (first < 0) { first = usual_release(); }
             d.offer(at('framework'), d.distinct(index.map(function (one) { return one.framework; })).sort(), releases[first].framework);
             at('framework').onchange = function () { reset(); at('release').replaceChildren(); offer_releases(new URLSearchParams()); shown(); };
             at('release').onchange = function () { reset(); offer_machines(new URLSearchParams(), at('machine').value); shown(); };
@@ -233,6 +232,15 @@
             at('before').onchange = function () { reset(); shown(); };
             offer_releases(asked);
             return shown();
+
+            /* The newest release on the machine and of the framework that the address names, else on the machine, else of the framework. */
+            function usual_release() {
+                return [['machine', 'framework'], ['machine'], ['framework'], []].map(function (names) {
+                    return newest(index.filter(function (one) {
+                        return names.every(function (name) { return !asked.get(name) || one[name] === asked.get(name); });
+                    }), releases);
+                }).find(function (place) { return place !== undefined; });
+            }
 
             function reset() { view = {verdict: '', group: '', sort: '', find: ''}; }
             function own() { return index.filter(function (one) { return one.framework === at('framework').value; }); }
@@ -281,7 +289,7 @@
             }
 
             function remember(typing) {
-                d.remember(Object.assign({release: at('release').value, machine: at('machine').value, before: at('before').value, on: at('base').value}, view), typing);
+                d.remember(Object.assign({release: at('release').value, machine: at('machine').value, framework: at('framework').value, before: at('before').value, on: at('base').value}, view), typing);
             }
 
             function machine_of(name) { return catalogue.machines.find(function (each) { return each.name === name; }); }

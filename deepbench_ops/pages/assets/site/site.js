@@ -159,7 +159,7 @@
         if (next === (location.hash || '#')) { return; }
         var same_step = drawing || typing && history.state === 'typing';
         history[same_step ? 'replaceState' : 'pushState'](typing ? 'typing' : null, '', next);
-        name_origin();
+        address_changed();
     }
 
     /* The day of the results and the address of the view, for pictures and paper; from a disk without folders, which
@@ -169,10 +169,42 @@
         return 'Results published ' + document.body.dataset.day + ', ' + shown;
     }
 
-    function name_origin() { document.getElementById('printed').textContent = origin(); }
+    /* Choices that several pages have: by page, their names in its address. */
+    var SHARED = {
+        'index.html': {machine: 'machine', framework: 'framework', precision: 'precision', family: 'family'},
+        'machine.html': {machine: 'machine', framework: 'framework', precision: 'precision', device: 'conditions'},
+        'frameworks.html': {machine: 'where', precision: 'at'},
+        'operations.html': {machine: 'machine', precision: 'precision', family: 'family', operation: 'operation'},
+        'release.html': {machine: 'machine', framework: 'framework'},
+        'compare.html': {side: 'side', precision: 'precision', family: 'family', device: 'device'},
+        'models.html': {machine: 'machine'},
+        'nodes.html': {machine: 'machine'},
+        'timeline.html': {machine: 'machine', framework: 'framework', precision: 'precision', family: 'family', operation: 'operation'}
+    };
 
-    window.addEventListener('popstate', name_origin);
-    name_origin();
+    /* Put the choices in the address into the links to the other pages that have them too. Such a link says `carried`: its page ignores
+       choices that it has no data for. A side of a comparison is a machine, @ and a framework or a release of one. */
+    function carry_choices() {
+        var here = location.pathname.split('/').pop() || 'index.html', now = asked(), chosen = {};
+        Object.entries(SHARED[here] || {}).forEach(function (pair) { chosen[pair[0]] = now.get(pair[1]); });
+        var side = /^(.*)@(.*?)(-\d.*)?$/.exec(chosen.side || '');
+        if (side) { Object.assign(chosen, {machine: side[1], framework: side[2]}); }
+        chosen.side = chosen.machine && [chosen.machine, chosen.framework].filter(Boolean).join('@');
+        document.querySelectorAll('header a, footer a').forEach(function (link) {
+            var page = link.getAttribute('href').split('#')[0], names = Object.entries(SHARED[page] || {});
+            if (page === here || !names.length) { return; }
+            var carried = address(Object.fromEntries(names.map(function (pair) { return [pair[1], chosen[pair[0]] || '']; })));
+            link.setAttribute('href', page + (carried === '#' ? '' : carried + '&carried=yes'));
+        });
+    }
+
+    function address_changed() {
+        document.getElementById('printed').textContent = origin();
+        carry_choices();
+    }
+
+    window.addEventListener('popstate', address_changed);
+    address_changed();
 
     var follows = 0;
 
@@ -214,8 +246,9 @@
         offer(select, Array.from(select.options, function (option) { return [option.value, option.text]; }), null, asked);
     }
 
-    /* Report a name in the address that the page does not have, until the user chooses something. */
+    /* Report a name in the address that the page does not have, until the user chooses something; one that a link carried is ignored. */
     function not_here(what, name) {
+        if (asked().has('carried')) { return; }
         document.getElementById('content').prepend(el('p', {class: 'torn missing', role: 'alert'},
             'The address names the ' + what.toLowerCase() + ' \u201c' + name + '\u201d, which these pages do not have. ' +
             'Another one is shown.'));

@@ -159,15 +159,28 @@
         var machines = catalogue.machines.filter(function (machine) { return Object.keys(machine.families).length; });
         if (!machines.length) { return d.instead('No machine has results yet. Measure some with "asv run", then run "asv publish" again.'); }
         var first = d.first_machine(catalogue, has_history);
+        var named = machines.find(function (machine) { return machine.name === wanted.get('machine'); }) || first;
         var families = catalogue.families.filter(function (family) {
             return machines.some(function (machine) { return machine.families[family]; });
         });
-        d.offer(at('family'), families.map(function (family) { return [family, catalogue.headings[family]]; }), families.slice().sort(function (a, b) { return (first.families[b] || 0) - (first.families[a] || 0); })[0], wanted.get('family'));
+        d.offer(at('family'), families.map(function (family) { return [family, catalogue.headings[family]]; }), usual_family(), asked_family());
         var view = {sort: wanted.get('sort') || '', find: wanted.get('find') || ''};
         ['x', 'y', 'scale'].forEach(function (id) { d.choose(at(id), wanted.get(id)); });
         ['x', 'y', 'scale', 'since'].forEach(function (id) { at(id).onchange = function () { chosen(new URLSearchParams()); }; });
         at('family').onchange = function () { family_chosen(ticked(at('machines')), new URLSearchParams()); };
         return family_chosen(wanted.getAll('machine'), wanted);
+
+        /* The family with the most lines on the first machine, of those that the machine in the address has results of. */
+        function usual_family() {
+            return families.filter(function (family) { return named.families[family]; })
+                .sort(function (a, b) { return (first.families[b] || 0) - (first.families[a] || 0); })[0];
+        }
+
+        /* The family that the address names; one that a link carried only if the machine has results of it. */
+        function asked_family() {
+            var family = wanted.get('family');
+            return wanted.has('carried') && !named.families[family] ? null : family;
+        }
 
         function names_of(some) {
             return some.map(function (machine) { return machine.name; });
@@ -212,7 +225,8 @@
             AXES.forEach(function (axis) {
                 var values = d.distinct(left.map(READ[axis]));
                 if (axis === 'ranks') { values.sort(function (a, b) { return a - b; }); }
-                var asked = left.filter(function (line) { return line.problem.id === wanted.get('problem'); }).map(READ[axis]);
+                var named = wanted.has('problem') ? 'problem' : 'precision';
+                var asked = left.filter(function (line) { return READ[named](line) === wanted.get(named); }).map(READ[axis]);
                 d.offer(at(axis), values.map(function (value) { return [value, axis === 'problem' ? described(left, value) : d.words(value)]; }),
                     asked.length && !asked.includes(USUAL[axis]) ? asked[0] : USUAL[axis] || READ[axis](longest(left)), wanted.get(axis));
                 at(axis).onchange = function () { narrowed(lines, names, new URLSearchParams()); };
