@@ -162,6 +162,7 @@ def test_the_pages_hold_family_framework_and_device(html):
     (machine,) = catalogue["machines"]
     assert {"axpy": 6} == machine["families"]
     assert ["toy", "numpy"] == machine["frameworks"]
+    assert "axpy" in catalogue["families"] and "toy" in catalogue["frameworks"]  # have colours
     index = json.loads((html / "index.json").read_text())
     assert ["cpu", "toy0"] == sorted(index["params"]["env-DEEPBENCH_DEVICE"])
     assert {"toy", "numpy"} == set(index["params"]["branch"])

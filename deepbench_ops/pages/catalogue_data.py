@@ -11,6 +11,7 @@ from scipy.special import stdtrit
 from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.machine_comparison import RATIO_CONFIDENCE
 from deepbench_ops.asv_adapter import machine_entry
+from deepbench_ops.backends.framework_list import found as frameworks
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.pages.data_files import rounded
@@ -44,6 +45,7 @@ def content(
         "torn": list(problems),
         "student": [rounded(float(value), 6) for value in quantiles],
         "families": list(TYPES),
+        "frameworks": list(dict.fromkeys([*frameworks()[0], *(each.framework for each in places)])),
         "headings": {name: heading(name) for name in TYPES},
         "title_prefixes": {name: title_prefix(name) for name in TYPES},
         "multiplied": {MIXED: multiplied(MIXED)},

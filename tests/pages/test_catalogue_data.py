@@ -1,8 +1,13 @@
 """Data of machines and releases for the pages."""
 
+from datetime import date
+
 import pytest
 
-from deepbench_ops.pages.catalogue_data import how_obtained
+from deepbench_ops.backends import framework_list
+from deepbench_ops.pages.catalogue_data import content, how_obtained
+from deepbench_ops.problems import family_list
+from deepbench_ops.releases.release_table import Release
 
 
 @pytest.mark.parametrize(
@@ -22,3 +27,12 @@ from deepbench_ops.pages.catalogue_data import how_obtained
 def test_a_peak_that_was_not_measured_says_so_in_a_short_line(how, expected):
     """The first reason, and none of the hints at what to install."""
     assert expected == how_obtained(how)
+
+
+def test_families_and_frameworks_are_those_found_in_their_order():
+    """By it the pages colour them; frameworks that only results have come last."""
+    other = Release("fftlib", "1.0", date(2024, 1, 1))
+    known = list(framework_list.found()[0])
+    found = content("", (), {other: 0}, {}, ())
+    assert [*known, "fftlib"] == found["frameworks"]
+    assert list(family_list.found()[0]) == found["families"]

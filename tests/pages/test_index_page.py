@@ -209,26 +209,44 @@ SPEEDS = {
 }
 
 
-def test_no_two_families_of_a_picture_share_a_colour(start: Any, html: Path) -> None:
-    """Of nine the two that changed least are counted; the chart below says that two are grey."""
-    families = list(
-        json.loads(unpacked((html / "data/catalogue.js").read_text("utf-8")))["headings"]
-    )
+LOOKS = """lines => lines.map(
+    line => getComputedStyle(line).stroke + ' ' + line.getAttribute('stroke-dasharray'))"""
+
+
+def test_no_two_families_of_a_picture_look_alike(start: Any, html: Path) -> None:
+    """By colour and dash; of nine a small picture counts the two that changed least."""
+    catalogue = json.loads(unpacked((html / "data/catalogue.js").read_text("utf-8")))
     many = [
         {**SPEEDS, "family": family, "values": [1, 1 + at / 10]}
-        for at, family in enumerate(families[:9])
+        for at, family in enumerate(catalogue["families"][:9])
     ]
     page = start({"speeds": many})
     lines = page.locator(".multiple >> nth=0").locator("path.series")
-    looks = lines.evaluate_all("lines => lines.map(line => getComputedStyle(line).stroke)")
+    looks = lines.evaluate_all(LOOKS)
     assert 7 == len(looks) == len({*looks})
     shown = page.locator(".multiple >> nth=0").inner_text()
     assert "and 2 families that changed less" in shown
     assert "1.8\u00d7" in shown and "1.1\u00d7" not in shown
     page.click(".multiple >> nth=0")
-    hues = [line["look"].replace("series", "").strip() for line in series(page, "#speed")]
-    assert [*(f"c{at}" for at in range(7)), "", ""] == hues
-    assert "2 further lines are grey" in page.inner_text("#speed .alike")
+    assert 9 == len({(line["look"], line["dash"]) for line in series(page, "#speed")})
+    assert page.locator("#speed .alike").is_hidden()
+
+
+def test_a_family_looks_the_same_wherever_it_is_shown(start: Any, site: str) -> None:
+    """Alone and next to others, in a small picture, a chart and a roofline."""
+    gemm, conv, alone = SPEEDS, {**SPEEDS, "family": "conv"}, {"framework": "torch"}
+    page = start({"speeds": [gemm, conv, {**conv, **alone}]})
+    looks = page.locator(".multiple path.series").evaluate_all(LOOKS)
+    assert looks[0] != looks[1] == looks[2]
+    both = {line["label"]: (line["look"], line["dash"]) for line in series(page, "#speed")}
+    page.select_option("#framework", "torch")
+    page.wait_for_function("() => document.querySelectorAll('#speed .end').length === 1")
+    (line,) = series(page, "#speed")
+    assert both["convolutions"] == (line["look"], line["dash"])
+    page.goto(f"{site}machine.html#machine=lab-1")
+    page.wait_for_selector("#roofline .kernel")
+    classes = page.get_attribute("#roofline .kernel >> nth=0", "class")
+    assert both["matrix products"][0].split()[1] in classes.split()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,27 @@ def test_the_answers_are_in_the_first_screen(page: Any, site: str) -> None:
     for place in ("#roofline svg", "#families table"):
         box = page.locator(place).bounding_box()
         assert box["y"] + box["height"] <= 900, place
+
+
+def test_colours_and_symbols_go_by_the_families_of_the_catalogue(
+    page: Any, site: str, changed: Any
+) -> None:
+    """Not by those that are shown: the eighth family has the first colour and another symbol."""
+    symbols = []
+    for place in (0, 7):
+        changed("data/catalogue.js", partial(move_gemm, place))
+        opened(page, site, NUMPY)
+        symbols += page.locator(".symbol path").evaluate_all(SYMBOL)
+        page.unroute("**/data/catalogue.js")
+    assert symbols[0][0] == symbols[1][0] and symbols[0][1] != symbols[1][1]
+
+
+SYMBOL = "all => all.map(one => [getComputedStyle(one).fill, one.getAttribute('d')])"
+
+
+def move_gemm(place: int, catalogue: Any) -> None:
+    catalogue["families"].remove("gemm")
+    catalogue["families"].insert(place, "gemm")
 
 
 def test_the_page_is_light_and_stays_in_place(browser: Any, site: str, html: Path) -> None:

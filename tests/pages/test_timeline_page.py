@@ -94,6 +94,15 @@ def test_hue_is_for_the_machine_and_dash_for_the_framework(
     assert dashes["copy-0, numpy"] == dashes["copy-1, numpy"] != dashes["copy-0, torch"]
 
 
+def test_a_framework_has_the_same_colour_with_and_without_others(page: Any, site: str) -> None:
+    """On one machine, where the hue tells frameworks apart."""
+    opened(page, site, ONE)
+    hues = {line["label"]: line["look"] for line in series(page, "#chart")}
+    opened(page, site, f"{ONE}&framework=torch")
+    (alone,) = series(page, "#chart")
+    assert hues["torch"] == alone["look"] != hues["numpy"]
+
+
 @pytest.mark.parametrize("count", [7, 8, 12])
 def test_no_colour_repeats(page: Any, site: str, html: Path, count: int) -> None:
     """From the eighth line on lines are grey, and a sentence says so."""

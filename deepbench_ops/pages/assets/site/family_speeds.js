@@ -31,7 +31,7 @@
         var shown = strongest(group.speeds), more = group.speeds.length - shown.length;
         var found = shown.map(function (one) {
             var final = one.values[one.values.length - 1];
-            return {label: d.digits(final, 2) + '\u00d7 ' + catalogue.headings[one.family], at: one.at.map(function (p) { return group.at.indexOf(p); }), values: one.values};
+            return {label: d.digits(final, 2) + '\u00d7 ' + catalogue.headings[one.family], look: d.look(catalogue.families, one.family), at: one.at.map(function (p) { return group.at.indexOf(p); }), values: one.values};
         });
         var rest = more ? 'and ' + more + (more === 1 ? ' family' : ' families') + ' that changed less' : '';
         var said = found.map(function (line) { return line.label; }).concat(rest || []).join(', ');

@@ -176,6 +176,7 @@
         }
         if (!at('speed').querySelector('.plot')) { at('speed').replaceChildren(); }
         var releases = d.distinct(found.flatMap(function (one) { return one.at; })).sort(function (a, b) { return a - b; });
+        var devices = d.distinct(found.map(function (one) { return one.unusual.device; }));
         function version(p) { return catalogue.releases[p].version; }
         d.plot(at('speed'), {
             name: 'speed-' + machine + '-' + framework,
@@ -184,9 +185,9 @@
             described: 'Speed of ' + framework + ' on ' + machine + ' by family over its releases, as in the table below',
             x: {type: 'names', names: releases.map(version), title: framework},
             y: {type: 'linear', title: 'speed over that of the first release, higher is faster', label: function (value) { return d.digits(value, 3) + '\u00d7'; }},
-            series: found.map(function (one, place) {
-                var family = family_name(one, found, catalogue);
-                return {label: family, colour: place, dash: place, points: one.values.map(function (value, i) {
+            series: found.map(function (one) {
+                var family = family_name(one, found, catalogue), look = d.look(catalogue.families, one.family), device = devices.indexOf(one.unusual.device);
+                return {label: family, colour: look.colour, dash: (look.mark + device) % d.COLOURS, points: one.values.map(function (value, i) {
                     return {x: version(one.at[i]), y: value, kind: 'filled', said: [family + ', ' + catalogue.releases[one.at[i]].name,
                         d.factor_than(1 / value, 'the first release'), d.counted(one.kernels[i], 'kernel')]};
                 })};
@@ -200,7 +201,7 @@
             detail: function (p) {
                 var release = catalogue.releases[p], own = found.filter(function (one) { return one.at.includes(p); });
                 return el('div', {}, el('p', {}, 'These commands measure the kernels again with this release. The first release is measured in the same way.'),
-                    d.distinct(own.map(function (one) { return one.unusual.device; })).map(function (device) {
+                    devices.filter(function (device) { return own.some(function (one) { return one.unusual.device === device; }); }).map(function (device) {
                         return d.command_block(d.families_command({name: machine}, release,
                             own.filter(function (one) { return one.unusual.device === device; })));
                     }));

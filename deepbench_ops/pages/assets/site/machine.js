@@ -215,7 +215,7 @@
             function kept(lines) { return lines.filter(function (line) { return !view.family || line.family === view.family; }); }
             at('roofline-summary').replaceChildren.apply(at('roofline-summary'),
                 [roof_summary(kept(own.lines), own.figure, precision, multiplied) + ' '].concat(compared_text(own.machine, other, found.framework, precision)));
-            roofline(sides.map(function (side) { return Object.assign({}, side, {lines: kept(side.lines)}); }), families, precision);
+            roofline(sides.map(function (side) { return Object.assign({}, side, {lines: kept(side.lines)}); }), catalogue.families, precision);
             past(catalogue, own.machine, found.speeds, precision);
             d.machine_families(at('families'), families, {lines: own.lines, others: other && other.lines, catalogue: catalogue, chosen: view.family,
                 choose: function (family) {

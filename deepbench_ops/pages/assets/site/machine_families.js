@@ -54,7 +54,7 @@
                 return el('tr', {class: 'measured'},
                     el('th', {scope: 'row'}, el('button', {type: 'button', id: 'family-' + row.family, 'aria-pressed': String(options.chosen === row.family),
                         title: 'Show these kernels only', click: function () { pressed(row.family, options); }},
-                    d.symbol_key(names.indexOf(row.family)), ' ', options.catalogue.headings[row.family]), ' ', el('small', {}, d.counted(row.own.kernels, 'kernel'))),
+                    d.symbol_key(options.catalogue.families, row.family), ' ', options.catalogue.headings[row.family]), ' ', el('small', {}, d.counted(row.own.kernels, 'kernel'))),
                     el('td', {class: 'bar', 'aria-hidden': 'true'}, bars(row.own, row.other, most)),
                     el('td', {class: 'number'}, row.own.kernels ? el('strong', {}, share_text(row.own)) : '\u2013', compared));
             }))));

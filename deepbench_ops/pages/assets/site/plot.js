@@ -11,7 +11,6 @@
     var d = deepbench, el = d.el, svg = d.svg;
     var TOP = 26, FOOT = 30, TITLE = 18, EDGE = 10, LETTER = 6.8, LINE = 15, NEAR = 40;  /* pixels */
     var MOST_ROOM = 0.32;  /* share of the width for labels */
-    var DASHES = ['none', '8 4', '2 3', '9 3 2 3', '15 4', '14 3 2 3 2 3', '1 6'];
     var SHAPES = {
         filled: function (x, y) { return svg('circle', {class: 'point', cx: x, cy: y, r: 4}); },
         hollow: function (x, y) { return svg('circle', {class: 'point hollow', cx: x, cy: y, r: 3.5}); },
@@ -46,7 +45,7 @@
     /* A sentence where there are more lines than looks; else ''. */
     function too_many(all) {
         var grey = all.filter(function (one) { return one.colour >= d.COLOURS; }).length;
-        var alike = all.filter(function (one) { return one.dash >= DASHES.length; }).length, most = Math.max(grey, alike);
+        var alike = all.filter(function (one) { return one.dash >= d.DASHES.length; }).length, most = Math.max(grey, alike);
         return most ? 'Only ' + d.COLOURS + ' colours and dashes look different: ' + d.counted(most, 'further line') +
             (most === 1 ? ' is' : ' are') + ' grey or share the last dash. Choose fewer, or point at a line.' : '';
     }
@@ -56,7 +55,7 @@
         var points = series.points, places = points.map(function (point) { return [x.at(point.x), y.at(point.y)]; });
         return svg('g', {class: look(series), 'data-label': series.label},
             runs(points).map(function (run) { return band(points.slice(run[0], run[1]), x, y); }),
-            series.line === false ? [] : svg('path', {class: 'path', d: d.path(places), 'stroke-dasharray': DASHES[series.dash || 0] || DASHES[6]}),
+            series.line === false ? [] : svg('path', {class: 'path', d: d.path(places), 'stroke-dasharray': d.DASHES[series.dash || 0] || d.DASHES[6]}),
             points.flatMap(function (point, at) {
                 var shape = point.kind ? SHAPES[point.kind](places[at][0], places[at][1]) : null;
                 if (shape) { Object.entries({'data-x': point.x, 'data-y': point.y}).forEach(function (pair) { shape.setAttribute(pair[0], pair[1]); }); }

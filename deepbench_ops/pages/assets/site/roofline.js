@@ -2,7 +2,7 @@
    allow; a second machine is drawn hollow, under a dashed roof.
 
    deepbench.roofline(place, {families, sides, note}) fills `place`, and draws again when its width changes. A side has {name, lines,
-   peak, bandwidth}; peak and bandwidth are null where they are not known. A family's place in `families` is its colour and symbol.
+   peak, bandwidth}; peak and bandwidth are null where they are not known. `families` are those of the catalogue, by which colours and symbols go.
    `note(line)` is a list of texts that are shown next to a point. Points are read with the pointer or with the arrow keys: left and right
    along a family, up and down to another one. A click or Enter opens the kernel's timeline. */
 'use strict';
@@ -18,15 +18,15 @@
         'M0-5.2L1.5-1.7L5.2-1.5L2.3.9L3.3 4.5L0 2.4L-3.3 4.5L-2.3.9L-5.2-1.5L-1.5-1.7z'
     ];
 
-    /* Class and symbol of the family at a place: every seven families the colours repeat with other symbols. */
-    function symbol(place, attributes) {
-        var which = place % 7, turn = Math.floor(place / 7);
-        return svg('path', Object.assign({class: 'c' + which, d: SYMBOLS[(which + turn) % 7]}, attributes));
+    /* The symbol of a family; `more` are its further classes. */
+    function symbol(families, family, more, attributes) {
+        var look = d.look(families, family);
+        return svg('path', Object.assign({class: 'c' + look.colour + more, d: SYMBOLS[look.mark]}, attributes));
     }
 
     /* A symbol of its own, as a key in front of a family's name. */
-    function symbol_key(place) {
-        return svg('svg', {class: 'symbol', viewBox: '-6 -6 12 12', 'aria-hidden': 'true'}, symbol(place));
+    function symbol_key(families, family) {
+        return svg('svg', {class: 'symbol', viewBox: '-6 -6 12 12', 'aria-hidden': 'true'}, symbol(families, family, ''));
     }
 
     function intensity(line) { return line.flops / line.bytes; }
@@ -77,7 +77,7 @@
             return side.lines.map(function (line) { return {at: [x(intensity(line)), y(rate(line))], line: line, other: place > 0}; });
         });
         var marks = points.slice().reverse().map(function (point) {
-            return symbol(options.families.indexOf(point.line.family), {class: 'kernel c' + options.families.indexOf(point.line.family) % 7 + (point.other ? ' other' : ''),
+            return symbol(options.families, point.line.family, ' kernel' + (point.other ? ' other' : ''), {
                 transform: 'translate(' + point.at[0].toFixed(1) + ' ' + point.at[1].toFixed(1) + ')'});
         });
         return {lists: lists(points, options.families), picture: svg('svg', {class: 'roofline', width: width, height: height, viewBox: '0 0 ' + width + ' ' + height, 'aria-hidden': 'true'},

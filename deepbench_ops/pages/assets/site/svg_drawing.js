@@ -4,6 +4,14 @@
 (function () {
     var SPACE = 'http://www.w3.org/2000/svg';
     var COLOURS = 7;  /* that look different, c0 to c6 in site.css */
+    var DASHES = ['none', '8 4', '2 3', '9 3 2 3', '15 4', '14 3 2 3 2 3', '1 6'];
+
+    /* The look of a family or a framework, the same in every picture: colour and mark, which is its symbol or dash. They follow from its place
+       among `all` of the catalogue; up to 49 look different. */
+    function look(all, name) {
+        var place = Math.max(0, all.indexOf(name)), colour = place % COLOURS;
+        return {colour: colour, mark: (colour + Math.floor(place / COLOURS)) % COLOURS};
+    }
 
     /* An SVG element with attributes and children, text as text. */
     function svg(name, attributes) {
@@ -47,7 +55,7 @@
         return found;
     }
 
-    /* Up to COLOURS lines over the same places, each {label, at, values}, with their labels at the right end. `count`: how many
+    /* Lines over the same places, each {label, look, at, values}, with their labels at the right end. `count`: how many
        places there are. Values are positive; the scale is logarithmic and holds 1, drawn as a thin line. */
     function lines(given, count) {
         var width = 300, height = 84, room = 138, edge = 8;
@@ -59,9 +67,11 @@
         var heights = apart(drawn.map(function (points) { return points[points.length - 1][1]; }), 12, height - 4);
         return svg('svg', {viewBox: '0 0 ' + width + ' ' + height, class: 'lines', 'aria-hidden': 'true'},
             svg('path', {d: path([[edge, y(0)], [width - room, y(0)]]), class: 'one'}),
-            drawn.map(function (points, place) { return svg('path', {d: path(points), class: 'series c' + place}); }),
+            drawn.map(function (points, place) {
+                return svg('path', {d: path(points), class: 'series c' + given[place].look.colour, 'stroke-dasharray': DASHES[given[place].look.mark]});
+            }),
             given.map(function (line, place) {
-                return svg('text', {x: width - room + 6, y: heights[place] + 4, class: 'c' + place}, line.label);
+                return svg('text', {x: width - room + 6, y: heights[place] + 4, class: 'c' + line.look.colour}, line.label);
             }));
     }
 
@@ -144,6 +154,6 @@
         tip.style.top = (at[1] > box.clientHeight / 2 ? at[1] - tip.offsetHeight - 12 : at[1] + 14) + 'px';
     }
 
-    Object.assign(deepbench, {svg: svg, scale: scale, path: path, histogram: deepbench.guarded_element(histogram), sparkline: deepbench.guarded_element(sparkline), small_lines: lines, apart: apart, COLOURS: COLOURS,
+    Object.assign(deepbench, {svg: svg, scale: scale, path: path, histogram: deepbench.guarded_element(histogram), sparkline: deepbench.guarded_element(sparkline), small_lines: lines, apart: apart, COLOURS: COLOURS, DASHES: DASHES, look: look,
         next_point: next_point, asks_for_point: asks_for_point, show_tip: show_tip});
 })();

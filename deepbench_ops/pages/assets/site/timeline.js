@@ -99,7 +99,7 @@
             at('table').replaceChildren();
             return;
         }
-        var first = lines[0], up = own.UP[settings.y], drawn = own.series(lines, settings);
+        var first = lines[0], up = own.UP[settings.y], drawn = own.series(lines, settings, catalogue.frameworks);
         var name = ['timeline', first.family, first.set, first.operation, first.precision, d.problem_name(first)].join('-');
         var values = drawn.series.flatMap(function (one) { return one.points.map(function (point) { return point.y; }); });
         var wide = Math.max.apply(null, values) > WIDE * Math.min.apply(null, values);

@@ -49,12 +49,11 @@
         return lines.map(function (line) { return one_machine ? variant(line) : one_variant ? line.machine.name : label(line); });
     }
 
-    /* Hue for the machine, where there are several, else for the framework; dashes for the framework. */
-    function looks(lines) {
+    /* Hue for the machine, where there are several, else for the framework; dashes for the framework and its conditions. */
+    function looks(lines, frameworks) {
         var machines = d.distinct(lines.map(function (line) { return line.machine.name; })), variants = d.distinct(lines.map(variant)).sort();
         return lines.map(function (line) {
-            var dash = variants.indexOf(variant(line));
-            return {colour: machines.length > 1 ? machines.indexOf(line.machine.name) : dash, dash: dash};
+            return {colour: machines.length > 1 ? machines.indexOf(line.machine.name) : d.look(frameworks, line.framework).colour, dash: variants.indexOf(variant(line))};
         });
     }
 
@@ -70,9 +69,9 @@
         return (line.changes || []).find(function (each) { return each[0] === line.at[at]; });
     }
 
-    /* The series and marks of `lines` as {series, marks}. settings: x and y as the page's menus name them. */
-    function series(lines, settings) {
-        var up = UP[settings.y], labels = short_labels(lines), own = looks(lines);
+    /* The series and marks of `lines` as {series, marks}. settings: x and y as the page's menus name them; frameworks: those of the catalogue. */
+    function series(lines, settings, frameworks) {
+        var up = UP[settings.y], labels = short_labels(lines), own = looks(lines, frameworks);
         function x(release) { return settings.x === 'date' ? release.date : release.name; }
         return {
             series: lines.map(function (line, place) {
