@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import picture_text, saved_picture, series
+from browsing import WORK, picture_text, saved_picture, series
 from published_site import HOSTILE, unpacked
 
 from deepbench_ops.pages.data_encoding import script_of
@@ -316,4 +316,71 @@ def test_search_is_used_by_keyboard_and_says_when_nothing_fits(page: Any, site: 
     page.fill("#search", "zzz")
     page.wait_for_selector("#hits .rest")
     assert 0 == page.locator("#hits [role=option]").count()
-    assert "Nothing is called so" in page.inner_text("#hits")
+    shown = page.inner_text("#hits")
+    assert shown.startswith("Nothing is called \u201czzz\u201d. Examples: ")
+    assert shown.endswith(", numpy-2.2.6, matrix products")
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("resnt50", "whole models ResNet-50"),
+        ("resnt-50", "whole models ResNet-50"),
+        ("atention", "attention"),
+        ("convolutoin", "convolutions"),
+        ("deepspech 1760", "matrix products 1760 x"),
+        ("numpi 2.0.2", "release numpy-2.0.2"),
+    ],
+)
+def test_a_misspelt_word_finds_similar_ones(page: Any, site: str, query: str, first: str) -> None:
+    """One wrong, missing, further or swapped letter, and two in long words; a line says so."""
+    page.goto(f"{site}index.html")
+    page.fill("#search", query)
+    page.wait_for_selector("#hits [role=option]")
+    assert page.inner_text("#hits [role=option] >> nth=0").startswith(first)
+    said = page.inner_text("#hits .rest >> nth=0")
+    assert f"Nothing is called \u201c{query}\u201d. Similar:" == said
+
+
+@pytest.mark.parametrize("query", ["resnet51", "abc", "atzenzzion"])
+def test_other_digits_and_more_letters_are_not_similar(page: Any, site: str, query: str) -> None:
+    """Nor any word of three letters: sizes, versions and short names are different things."""
+    page.goto(f"{site}index.html")
+    page.fill("#search", query)
+    page.wait_for_selector("#hits .rest")
+    assert 0 == page.locator("#hits [role=option]").count()
+
+
+def test_exact_names_come_before_similar_ones(page: Any, site: str, html: Path) -> None:
+    """Though the similar ones come first in the data, and are of a kind that comes first."""
+    data = json.loads(unpacked((html / "data/search.js").read_text("utf-8")))
+    data["machines"] = [["alpino", ""], ["alpina", ""]]
+    data["releases"] = [["alpine-1.0", "2025-01-01"]]
+    page.route("**/data/search.js", lambda route: route.fulfill(body=script_of(json.dumps(data))))
+    page.goto(f"{site}index.html")
+    page.fill("#search", "alpine")
+    page.wait_for_selector("#hits [role=option]")
+    shown = [text.split()[1] for text in page.locator("#hits [role=option]").all_inner_texts()]
+    assert ["alpine-1.0", "alpino", "alpina"] == shown
+    lines = page.locator("#hits li").all_inner_texts()
+    assert "Similar:" == lines[1]
+
+
+def test_a_key_in_the_search_box_is_answered_at_once(page: Any, site: str) -> None:
+    """Within 50 ms, on a busy machine within the time of a fixed loop; all problems are read."""
+    page.goto(f"{site}index.html")
+    page.wait_for_selector(READY)
+    page.focus("#search")
+    typed = """async query => {
+        const box = document.getElementById('search'), times = [];
+        for (let count = 1; count <= query.length; count += 1) {
+            box.value = query.slice(0, count);
+            const begin = performance.now();
+            box.dispatchEvent(new Event('input'));
+            await new Promise(resolve => setTimeout(resolve));
+            times.push(performance.now() - begin);
+        }
+        return Math.max(...times);
+    }"""
+    limit = max(50, page.evaluate(WORK))
+    assert min(page.evaluate(typed, "deepspech convolutoin") for _ in range(3)) < limit
