@@ -63,15 +63,27 @@
             }));
     }
 
+    /* The lines of a label of at most so many letters each. On paper it is complete; on a screen, where the pointer and the table show all
+       of it, it is one line. */
+    function broken_label(label, letters) {
+        if (!d.printed()) { return [label.length > letters ? label.slice(0, letters - 1) + '\u2026' : label]; }
+        return label.split(' ').reduce(function (found, word) {
+            var last = found[found.length - 1];
+            if (last && last.length + word.length < letters) { found[found.length - 1] = last + ' ' + word; } else { found.push(word); }
+            return found;
+        }, []);
+    }
+
     /* Labels at the ends of lines, each with a thin line to its end. */
     function end_labels(all, x, y, left, height, letters) {
         var ends = all.map(function (series) { return series.points[series.points.length - 1]; });
-        var heights = d.apart(ends.map(function (point) { return y.at(point.y); }), LINE, height);
+        var labels = all.map(function (series) { return broken_label(series.label, letters); });
+        var most = Math.max.apply(null, [1].concat(labels.map(function (lines) { return lines.length; })));
+        var heights = d.apart(ends.map(function (point) { return y.at(point.y); }), LINE * most, height - LINE * (most - 1));
         return all.map(function (series, at) {
-            var shown = series.label.length > letters ? series.label.slice(0, letters - 1) + '\u2026' : series.label;
             return svg('g', {class: look(series) + ' end', 'data-label': series.label},
                 svg('path', {class: 'lead', d: d.path([[x.at(ends[at].x) + 5, y.at(ends[at].y)], [left + 4, heights[at]]])}),
-                svg('text', {x: left + 8, y: heights[at] + 4}, shown));
+                labels[at].map(function (line, row) { return svg('text', {x: left + 8, y: heights[at] + 4 + row * (LINE - 2)}, line); }));
         });
     }
 
@@ -183,6 +195,8 @@
             d.guarded(function () { draw(entry.target); })(entry.target.parentNode);
         });
     });
+
+    d.when_printed(function () { document.querySelectorAll('.plot').forEach(function (box) { d.guarded(function () { draw(box); })(box.parentNode); }); });
 
     function plot(place, options) {
         var box = place.querySelector('.plot');

@@ -147,6 +147,11 @@
         });
     });
 
+    d.when_printed(function () {
+        var place = document.getElementById('roofline');
+        if (place.roofline && !place.hidden) { draw(place, place.roofline); }
+    });
+
     function draw(place, options) {
         options.width = place.clientWidth;
         var found = drawn(options, options.width, place.clientHeight);

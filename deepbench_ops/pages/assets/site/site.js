@@ -417,6 +417,38 @@
         near.observe(place);
     }
 
+    /* PAPER: print.css is used before the page is printed, so that pictures and tables are drawn by the width that it gives them. */
+
+    var on_paper = false, redrawing = [];
+    var SMALLEST = 0.65;  /* of the size of letters in tables */
+
+    /* Call `draw()` when the page goes to paper and when it comes back; `printed()` says which. */
+    function when_printed(draw) { redrawing.push(draw); }
+
+    function printed() { return on_paper; }
+
+    function turn(paper) {
+        if (paper === on_paper) { return; }
+        on_paper = paper;
+        document.querySelector('link[href$="print.css"]').media = paper ? 'all' : 'print';
+        redrawing.forEach(function (draw) { draw(); });
+        document.querySelectorAll('main table').forEach(function (table) { fit(table, paper); });
+    }
+
+    /* Make a table smaller that is wider than the paper; where its letters would be too small each row becomes a list. */
+    function fit(table, paper) {
+        var whole = table.closest('.cards');
+        table.style.zoom = '';
+        if (whole) { whole.classList.remove('listed'); }
+        var share = table.parentElement.clientWidth / table.offsetWidth;
+        if (!paper || !(share < 1)) { return; }
+        if (whole && share < SMALLEST) { whole.classList.add('listed'); } else { table.style.zoom = share; }
+    }
+
+    window.addEventListener('beforeprint', function () { turn(true); });
+    window.addEventListener('afterprint', function () { turn(false); });
+    matchMedia('print').addEventListener('change', function (event) { turn(event.matches); });
+
     /* Show a sentence instead of a page's content. */
     function instead(text) {
         document.getElementById('content').replaceChildren(el('p', {class: 'lead'}, text));
@@ -492,7 +524,7 @@
         asked: asked, address: address, remember: remember, origin: origin, follow: follow, offer: offer,
         choose: choose, not_here: not_here, distinct: distinct, first_machine: first_machine, ranked_machines: ranked_machines, processor: processor,
         command: command, families_command: families_command, confirm_command: confirm_command, quoted: quoted,
-        command_block: command_block, CONDITIONS: CONDITIONS, device: device, copy_button: copy_button, outcome_button: outcome_button, save: save, when_seen: when_seen, instead: instead,
+        command_block: command_block, CONDITIONS: CONDITIONS, device: device, copy_button: copy_button, outcome_button: outcome_button, save: save, when_seen: when_seen, when_printed: when_printed, printed: printed, instead: instead,
         answer: answer, page: page
     });
 })();

@@ -8,14 +8,15 @@
    `taken` are columns of exports only: values that the page shows elsewhere. `detail(row)` is an element that opens below
    a row. `view`, {sort, find}, is the heading that rows are sorted by, with "-" before it for the largest first, and the filter;
    `viewed(view, typing)` is called when the user changes them. With `cards` each row is a card on a phone.
-   `limit` rows are shown first; a button shows all.
-   For a table that is in the page already, `line(row)` is the element of a row. */
+   `limit` rows are shown first, fewer cards on a phone; a button shows all. Filter and order are those of all rows, and paper has all.
+   For a table that is in the page already, `line(row)` is the element of a row, and `every` shows all of them also on a phone. */
 'use strict';
 
 (function () {
     var el = deepbench.el;
     var AT_ONCE = 100;  /* rows shown first; a button shows all */
     var UNSEEN = 30;  /* rows of a table that is not visible yet */
+    var LINES = 100, FEWEST = 5, MOST = 20;  /* lines of all cards shown first on a phone, a line for each column, and how many cards */
     var FEW = 5;  /* rows that need no filter */
 
     function shown(column, row) {
@@ -93,16 +94,29 @@
         })).join('\n') + '\n';
     }
 
+    var phone = matchMedia('(max-width: 40rem)');  /* as in site.css */
+
+    /* Draw the tables again that have more rows than they show. */
+    function redraw() {
+        document.querySelectorAll('.table').forEach(function (whole) { whole.redraw(); });
+    }
+
+    deepbench.when_printed(redraw);
+    phone.addEventListener('change', redraw);
+
     function table(place, options) {
         var columns = options.columns, taken = columns.concat(options.taken || []);
-        var seen = Math.min(options.rows.length, options.limit || AT_ONCE) <= UNSEEN || options.limit === Infinity;
+        var every = Boolean(options.every);  /* whether all rows are wanted */
+        var seen = Math.min(options.rows.length, limit()) <= UNSEEN || options.limit === Infinity, count_drawn = 0;
         var view = options.view || {}, filter = view.find || '', down = /^-/.test(view.sort || '');
-        var sorted_by = columns.find(function (column) { return view.sort && column.title === view.sort.replace(/^-/, ''); }) || null, limit = options.limit || AT_ONCE, rows = [];
+        var sorted_by = columns.find(function (column) { return view.sort && column.title === view.sort.replace(/^-/, ''); }) || null, rows = [];
         var count = el('span', {role: 'status'});
         var body = el('tbody');
-        var more = el('button', {type: 'button', hidden: true, click: function () {
-            limit = Infinity;
+        var more = el('button', {type: 'button', class: 'all', hidden: true, click: function () {
+            var first_new = count_drawn;
+            every = true;
             draw();
+            (body.rows[first_new].querySelector('a, button, summary') || body.closest('.scroll')).focus({preventScroll: true});
         }});
         var heads = columns.map(function (column) {
             return el('th', {scope: 'col', class: [column.number && 'number', column.style].filter(Boolean).join(' ') || null},
@@ -113,6 +127,12 @@
                     viewed(false);
                 }}, column.head || column.title));
         });
+
+        function limit() {
+            var most = options.limit || AT_ONCE;
+            var cards = Math.max(FEWEST, Math.min(MOST, Math.floor(LINES / columns.length)));
+            return every || deepbench.printed() ? Infinity : options.cards && phone.matches ? Math.min(cards, most) : most;
+        }
 
         function viewed(typing) {
             if (options.viewed) { options.viewed({sort: sorted_by ? (down ? '-' : '') + sorted_by.title : '', find: filter}, typing); }
@@ -171,18 +191,19 @@
                 }
             });
             body.querySelectorAll('.open[aria-expanded=true]').forEach(function (open) { open.click(); });
-            body.replaceChildren.apply(body, rows.slice(0, seen ? limit : UNSEEN).map(drawn));
-            var all = options.rows.length;
-            count.textContent = (rows.length === all ? '' : rows.length + ' of ') + all + (all === 1 ? ' row' : ' rows');
-            more.hidden = rows.length <= limit;
-            more.textContent = 'Show all ' + rows.length;
+            var all = options.rows.length, most = limit();
+            count_drawn = Math.min(rows.length, seen || deepbench.printed() ? most : Math.min(most, UNSEEN));
+            body.replaceChildren.apply(body, rows.slice(0, count_drawn).map(drawn));
+            count.textContent = (rows.length === all ? '' : rows.length + ' of ') + all + (all === 1 ? ' row' : ' rows') + (rows.length <= most ? '' : ', the first ' + most + ' shown');
+            more.hidden = rows.length <= most;
+            more.textContent = 'Show all ' + rows.length + ' rows';
         }
 
         var tools = el('div', {class: 'tools'});
         if (options.rows.length > FEW || filter) {
             tools.append(el('label', {}, 'Filter ', el('input', {type: 'search', value: filter, input: function (event) {
                 filter = event.target.value;
-                limit = options.limit || AT_ONCE;
+                every = false;
                 draw();
                 viewed(true);
             }})));
@@ -196,6 +217,9 @@
         var whole = el('div', {class: options.cards ? 'table cards' : 'table'}, tools,
             el('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': options.title || options.name},
                 el('table', {}, el('thead', {}, el('tr', {}, heads)), body)), more);
+        whole.redraw = function () {
+            if (count_drawn < rows.length || limit() < rows.length) { draw(); }
+        };
         place.replaceChildren(whole);
         draw();
         if (!seen) { deepbench.when_seen(whole, function () { seen = true; draw(); }); }
@@ -216,7 +240,8 @@
                 text: function (value, row) { return number ? read(row.cells[place]) : value; }
             };
         });
-        var rows = Array.from(box.querySelectorAll('tbody tr'));
+        var rows = Array.from(box.querySelectorAll('tbody tr')), wanted = location.hash.slice(1);
+        var every = Boolean(wanted) && Array.from(box.querySelectorAll('[id], [name]')).some(function (part) { return [part.id, part.name].map(encodeURIComponent).includes(wanted); });
         var place = el('div'), taken = Object.entries(JSON.parse(box.dataset.taken || '{}'));
         rows.forEach(function (row) {
             columns.forEach(function (column, at) {
@@ -228,7 +253,7 @@
             if (box.isConnected) { box.replaceWith(place); }
             table(place, {name: [name].concat(taken.map(function (pair) { return pair[1]; })).join('-'),
                 taken: taken.map(function (pair) { return same(pair[0], pair[1]); }), title: box.getAttribute('aria-label'), columns: columns, rows: rows,
-                cards: true, limit: Infinity, line: function (row) { return row; }, view: view, viewed: viewed,
+                cards: true, limit: Infinity, every: every, line: function (row) { return row; }, view: view, viewed: viewed,
                 detail: rows.some(commands) && function (row) { return el('div', {}, commands(row)); }});
         }
         return show;

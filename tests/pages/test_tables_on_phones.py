@@ -1,0 +1,86 @@
+"""Long tables on a phone: the first cards with a button for all, among all rows."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.parametrize("site", ["file"], indirect=True),
+]
+
+PHONE = {"width": 400, "height": 800}
+TABLE = """columns => deepbench.table(document.getElementById('content'), {
+    name: 't', title: 't', cards: true, rows: Array.from({length: 150}, (_, at) => at),
+    columns: Array.from({length: columns}, (_, place) => ({title: 'column' + place, number: true,
+        value: row => row,
+        cell: row => deepbench.el('a', {href: '#' + row}, 'row ' + row)}))})"""
+ROWS = "#content tbody tr"
+BUTTON = "#content button:text-is('Show all 150 rows')"
+
+
+@pytest.fixture
+def table(page: Any, site: str) -> Any:
+    """Opens a page with a table of 150 rows and so many columns, on a phone."""
+
+    def opened(columns: int) -> Any:
+        page.set_viewport_size(PHONE)
+        page.goto(f"{site}nodes.html")
+        page.wait_for_selector("body[data-ready]")
+        page.evaluate(TABLE, columns)
+        return page
+
+    return opened
+
+
+@pytest.mark.parametrize(("columns", "cards"), [(3, 20), (10, 10), (30, 5)])
+def test_a_phone_shows_the_first_cards(table: Any, columns: int, cards: int) -> None:
+    """Twenty at most, fewer of long ones; a sentence above says so, and wide windows have more."""
+    page = table(columns)
+    assert cards == page.locator(ROWS).count()
+    assert f"150 rows, the first {cards} shown" in page.inner_text("#content .tools")
+    assert page.locator(BUTTON).bounding_box()["width"] > 300
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.wait_for_function(f"() => document.querySelectorAll('{ROWS}').length === 100")
+
+
+def test_the_button_is_used_by_keyboard(table: Any) -> None:
+    """It comes after the last card, and the focus goes on to the first card that it adds."""
+    page = table(3)
+    page.locator(f"{ROWS}:last-child a").last.focus()
+    page.keyboard.press("Tab")
+    assert "Show all 150 rows" == page.evaluate("document.activeElement.textContent")
+    page.keyboard.press("Enter")
+    assert 150 == page.locator(ROWS).count()
+    assert page.locator(BUTTON).is_hidden()
+    assert "row 20" == page.evaluate("document.activeElement.textContent")
+
+
+def test_order_and_filter_are_those_of_all_rows(table: Any) -> None:
+    """Rows that are not shown take part."""
+    page = table(3)
+    page.click("#content thead button >> nth=0")
+    assert page.inner_text(f"{ROWS} >> nth=0").count("row 149") == 3
+    page.fill("#content input[type=search]", "11")
+    assert 11 == page.locator(ROWS).count()
+    page.fill("#content input[type=search]", "")
+    assert 20 == page.locator(ROWS).count()
+
+
+def test_an_address_of_a_row_shows_all_rows(page: Any, site: str, html: Path) -> None:
+    """Links of asv's pages lead to a release in the list, wherever it stands."""
+    text = (html / "releases.html").read_text("utf-8")
+    first = re.compile(r"(<tbody>\s*)<tr id=\"\w+\">(.*?</tr>)", re.DOTALL)
+    many = first.sub(
+        lambda found: found[1] + "".join(f'<tr id="row{at}">{found[2]}' for at in range(50)), text
+    )
+    html_of = {"body": many, "content_type": "text/html"}
+    page.route("**/releases.html*", lambda route: route.fulfill(**html_of))
+    page.set_viewport_size(PHONE)
+    page.goto(f"{site}releases.html")
+    assert 20 == page.locator("main tbody tr").count()
+    page.goto("about:blank")
+    page.goto(f"{site}releases.html#row30")
+    assert 50 < page.locator("main tbody tr").count()
