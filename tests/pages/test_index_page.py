@@ -162,6 +162,30 @@ def test_measured_machines_are_shown_at_first_next_to_the_fastest_published_ones
         assert [*range(1, len(ranks) + 1)] == shown()
 
 
+@pytest.mark.parametrize(
+    ("published", "measured", "gaps"),
+    [
+        (11, 7, ["\u22ee 6 more"]),
+        (11, 2, ["\u22ee 1 more"]),
+        (20, 0, []),
+        (4, 20, ["\u22ee 1 more"]),
+    ],
+)
+def test_places_that_are_left_out_are_counted(
+    start: Any, published: int, measured: int, gaps: list[str]
+) -> None:
+    """Between two bars whose places do not follow each other, until all are shown."""
+    ranks = [
+        rank("lab-1", 1e12 / (1 + at), published=at < published)
+        for at in range(published + measured)
+    ]
+    page = start({"fastest": [{**RANKINGS[0], "ranks": ranks}]})
+    assert gaps == page.locator("#fastest .gap td:first-child").all_inner_texts()
+    if gaps:
+        page.click("#fastest .more")
+        assert 0 == page.locator("#fastest .gap").count()
+
+
 def test_a_group_without_an_interval_has_the_range_of_its_kernels(start: Any, html: Path) -> None:
     """Its label says which of the two it is."""
     data = json.loads(unpacked((html / "data/index.js").read_text("utf-8")))

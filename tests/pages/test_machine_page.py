@@ -198,6 +198,35 @@ def test_without_a_past_the_page_says_so(page: Any, site: str, changed: Any) -> 
     assert "No framework has two releases" in page.inner_text("#past")
 
 
+@pytest.mark.parametrize(
+    ("flops", "unsteady", "roofline", "table"),
+    [
+        (1, [], "2 kernels. ", "2 kernels with a time at float32."),
+        (
+            0,
+            ["two modes"],
+            "1 of 2 kernels (the others have no FLOP per byte). ",
+            "2 kernels with a time at float32. 1 newest time is unsteady; the start page counts "
+            "kernels with a steady time only.",
+        ),
+    ],
+)
+def test_the_page_says_which_kernels_it_counts(
+    page: Any, site: str, changed: Any, flops: int, unsteady: list[str], roofline: str, table: str
+) -> None:
+    """The roofline has those with FLOP per byte, the table all, the start page the steady ones."""
+
+    def edit(data: Any) -> None:
+        line = data["families"]["gemm"]["lines"][0]
+        line["flops"] *= flops
+        line["unsteady"] = unsteady
+
+    changed(f"data/kernels/{machine_key('lab-1')}/numpy.js", edit)
+    opened(page, site, NUMPY)
+    assert page.inner_text("#roofline-summary").startswith(roofline)
+    assert table == page.inner_text("#which")
+
+
 def test_launch_bound_kernels_are_counted_and_marked(page: Any, site: str, changed: Any) -> None:
     """Their time is that of the host, so a small share of the roof says nothing of the GPU."""
     file = f"data/kernels/{machine_key('lab-1')}/numpy.js"

@@ -11,6 +11,7 @@ from browsing import column
 from published_site import HOSTILE, unpacked
 
 from deepbench_ops.pages.data_encoding import script_of
+from deepbench_ops.pages.data_files import machine_key
 from deepbench_ops.problems import find
 
 pytestmark = [
@@ -42,6 +43,12 @@ def opened(page: Any, site: str, fragment: str = "") -> None:
     page.goto("about:blank")
     page.goto(f"{site}release.html#{fragment}")
     page.wait_for_selector("body[data-ready]")
+
+
+def served(page: Any, file: str, data: Any) -> None:
+    """Serve other content of a data file."""
+    body = script_of(json.dumps(data))
+    page.route(f"**/{file}", lambda route: route.fulfill(body=body))
 
 
 @pytest.fixture
@@ -202,6 +209,80 @@ def test_the_same_change_on_other_machines_is_named(
     """With its ratio there; turned round in a comparison backwards."""
     assert [["other", 2.2]] == compared(2, None)["also"]
     assert [["other", pytest.approx(1 / 2.2)]] == compared(1, 2)["also"]
+
+
+@pytest.mark.parametrize(
+    ("ratio", "steps", "times", "judged_by"),
+    [
+        (1.5, [], "1 ms \u2192 1.5 ms", "separate processes"),
+        (1.45, [], "1 ms \u2192 1.5 ms", "separate processes"),
+        (
+            1.3,
+            [],
+            "1 ms \u2192 1.5 ms\nthese two: 1.5\u00d7 slower",
+            "separate processes: the levels before and after, over several releases",
+        ),
+        (
+            1.3,
+            [[4, "slower", 1.3, 1.1, 1.9, 9, ""]],
+            "1 ms \u2192 1.5 ms\nthese two: 1.5\u00d7 slower",
+            "9 shared rounds; the times are from others too",
+        ),
+        (
+            1.3,
+            [[4, "slower", 1.45, 1.4, 1.48, 9, ""]],
+            "1 ms \u2192 1.5 ms\nthese two: 1.5\u00d7 slower",
+            "9 shared rounds; the times are from others too",
+        ),
+    ],
+)
+def test_a_factor_that_is_not_the_quotient_of_the_times_says_why(
+    page: Any,
+    site: str,
+    html: Path,
+    ratio: float,
+    steps: list[Any],
+    times: str,
+    judged_by: str,
+) -> None:
+    """Where it is off by more than 5 % or its interval: the quotient stands below the times."""
+    file = f"data/changes/{machine_key('lab-1')}/numpy.js"
+    data = json.loads(unpacked((html / file).read_text("utf-8")))
+    (kernel,) = (each for each in data["kernels"] if each.get("changes"))
+    kernel["changes"] = [[kernel["changes"][0][0], ratio, 1.2, 2.0, []]]
+    kernel["steps"] = steps
+    served(page, file, data)
+    opened(page, site, "release=numpy-2.0.2&machine=lab-1")
+    assert times == column(page, "#kernels", "time")[0]
+    assert judged_by == column(page, "#kernels", "judged by")[0]
+
+
+@pytest.mark.parametrize("width", [400, 1280, 2560])
+def test_choices_are_wide_enough_for_their_texts(
+    page: Any, site: str, html: Path, width: int
+) -> None:
+    """Names of releases and machines with their counts, in one line on a wide window."""
+    name = "xeon-avx512-2core"
+    for file in ("catalogue", "changes/index"):
+        text = unpacked((html / f"data/{file}.js").read_text("utf-8"))
+        data = json.loads(text.replace('"lab-1"', f'"{name}"').replace("2.0.2", "2.13.0rc1"))
+        if file == "changes/index":
+            for one in data:
+                one["releases"] = [[*row[:2], 12, 34] for row in one["releases"]]
+        served(page, f"{file}.js", data)
+    page.set_viewport_size({"width": width, "height": 900})
+    opened(page, site, f"machine={name}")
+    found = page.evaluate(
+        """() => Array.from(document.querySelectorAll('.controls select'), select => {
+            const pen = document.createElement('canvas').getContext('2d');
+            pen.font = getComputedStyle(select).font;
+            return [select.selectedOptions[0].text, select.clientWidth -
+                pen.measureText(select.selectedOptions[0].text).width, select.offsetTop];
+        })"""
+    )
+    assert f"{name} (12 slower, 34 faster)" in [text for text, _, _ in found]
+    assert [] == [text for text, room, _ in found if room < 36]
+    assert width < 1280 or len({top for _, _, top in found}) == 1
 
 
 @pytest.fixture

@@ -93,7 +93,7 @@
                     return row.families[family] ? row.families[family].of_roof : null;
                 }, text: function (value) { return d.percent(value, 2); }};
             }), [
-                {title: 'kernels', number: true, value: function (row) { return row.kernels; }},
+                {title: 'kernels', number: true, note: 'kernels with a steady time at this precision', value: function (row) { return row.kernels; }},
                 {title: 'headline', head: 'headline, of ' + all, number: true, value: function (row) { return row.headline; }},
                 {title: 'released', day: true, value: function (row) { return catalogue.releases[row.newest].date; }},
                 {title: 'processor', value: function (row) { return d.processor(row.machine); }}

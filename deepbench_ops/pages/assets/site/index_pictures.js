@@ -25,17 +25,23 @@
         return few(ranking.ranks, first_ranks(ranking.ranks), 'Show all ' + d.counted(ranking.ranks.length, 'machine'), function (body) {
             return el('table', {class: 'bars'}, el('thead', {class: 'status'}, el('tr', {}, ['machine', 'rate on a logarithmic scale', 'rate', 'share of the roof', 'measured with']
                 .map(function (title) { return el('th', {scope: 'col'}, title); }))), body);
-        }, function (rank) {
+        }, function (rank, at, shown) {
+            var place = ranking.ranks.indexOf(rank), left_out = at ? place - ranking.ranks.indexOf(shown[at - 1]) - 1 : 0;
             var source = rank.published ? 'as published ' + rank.year : rank.frameworks.slice(0, 2).join(', ') + ' ' + rank.year;
             var chained = rank.through ? '*' : '';
-            return el('tr', {class: rank.published ? 'published' : 'measured', title: rank.machine + ': ' + d.processor(machines[rank.machine]) +
+            return (left_out ? [gap(left_out)] : []).concat(el('tr', {class: rank.published ? 'published' : 'measured', title: rank.machine + ': ' + d.processor(machines[rank.machine]) +
                     (rank.through ? '; compared with ' + rank.through + ' on ' + d.counted(rank.kernels, 'kernel') + ' that both have' : '')},
-                el('th', {scope: 'row'}, el('small', {}, ranking.ranks.indexOf(rank) + 1 + '. '), el('a', {href: fragment('machine.html', {machine: rank.machine, precision: ranking.precision})}, rank.machine)),
+                el('th', {scope: 'row'}, el('small', {}, place + 1 + '. '), el('a', {href: fragment('machine.html', {machine: rank.machine, precision: ranking.precision})}, rank.machine)),
                 el('td', {class: 'bar', 'aria-hidden': 'true'}, el('span', {}, rank.roof ? bar('roof', rank.roof) : [], bar('rate', rank.rate))),
                 el('td', {class: 'number'}, el('strong', {}, d.scaled(rank.rate, ranking.counts) + chained)),
                 el('td', {class: 'number'}, rank.roof ? d.percent(rank.rate / rank.roof, 2) : ''),
-                el('td', {}, el('small', {}, source)));
+                el('td', {}, el('small', {}, source))));
         });
+    }
+
+    /* A row for ranks that are not shown. */
+    function gap(count) {
+        return el('tr', {class: 'gap'}, el('td', {class: 'number'}, '\u22ee ' + count + ' more'), el('td', {colspan: 4}));
     }
 
     /* The ranks that are shown at first: measured machines, and the fastest published ones, PUBLISHED of them at least. */
@@ -45,11 +51,11 @@
         return ranks.filter(function (rank) { return taken.includes(rank); });
     }
 
-    /* `whole(body)` is a table with a row for each of the `first` values, and a button below it that shows all `values`. */
+    /* `whole(body)` is a table with a row, or several, for each of the `first` values, and a button below it that shows all `values`. */
     function few(values, first, all, whole, row) {
-        var body = el('tbody', {}, first.map(row));
+        var body = el('tbody', {}, first.flatMap(row));
         var more = el('button', {type: 'button', class: 'more', hidden: values.length <= first.length, click: function () {
-            body.replaceChildren.apply(body, values.map(row));
+            body.replaceChildren.apply(body, values.flatMap(row));
             more.remove();
         }}, all);
         return [whole(body), more];
@@ -95,7 +101,7 @@
         var rows = start.latest, sides = 'within a year, largest first';
         place.replaceChildren(
             el('h2', {}, 'What changed lately', ' ', el('small', {}, sides), ' ', about(
-                'The largest of ' + d.counted(start.recent, 'change') + ' with releases of the year before the newest change; older ones are in the list of changes. A change is larger than the noise of its kernels. The range is its 99 % interval. Where several kernels changed that were not ' +
+                'The largest of ' + d.counted(start.recent, 'change') + ' with releases of the year before the newest change; older ones are in the list of changes. A change is larger than the noise of its kernels. Its factor compares the levels before and after, so that it may differ from the quotient of two times. The range is its 99 % interval. Where several kernels changed that were not ' +
                 'measured in the same rounds, it is the range of these kernels. The line is the time over the releases.'), ' ',
                 rows.length ? saved(place, 'ol', 'latest-changes', 'What changed lately', sides) : []),
             rows.length ? el('ol', {class: 'changes'}, rows.slice(0, CHANGES).map(function (row) { return change(row, catalogue); }))

@@ -57,6 +57,13 @@
             (count === 1 ? 'its' : 'their') + ' calls than the GPU to compute them. ' : '';
     }
 
+    /* What the kernels of the table are, and how many of them the start page does not count. */
+    function which_kernels(lines, precision) {
+        var unsteady = lines.filter(function (line) { return line.unsteady && line.unsteady[d.last(line)]; }).length;
+        return d.counted(lines.length, 'kernel') + ' with a time' + (precision ? ' at ' + d.words(precision) : '') + '. ' + (unsteady ? d.counted(unsteady, 'newest time') +
+            (unsteady === 1 ? ' is' : ' are') + ' unsteady; the start page counts kernels with a steady time only.' : '');
+    }
+
     function above_what(count, what) {
         return d.counted(count, 'kernel') + (count === 1 ? ' is above ' : ' are above ') + what;
     }
@@ -66,8 +73,10 @@
     function roof_summary(lines, figure, precision, multiplied) {
         var own = drawable(lines);
         if (!own.length) { return without_roofline(lines, precision); }
-        return figure.peak && figure.bandwidth ? d.counted(own.length, 'kernel') + '. ' + above(own, figure) + launch_bound(own) + 'Click a point to open its timeline.'
-            : d.counted(own.length, 'kernel') + ', no roof: the profile has no ' + [figure.peak ? '' : 'peak for ' + multiplied,
+        var counted = own.length === lines.length ? d.counted(own.length, 'kernel')
+            : own.length + ' of ' + d.counted(lines.length, 'kernel') + ' (the others have no FLOP per byte)';
+        return figure.peak && figure.bandwidth ? counted + '. ' + above(own, figure) + launch_bound(own) + 'Click a point to open its timeline.'
+            : counted + ', no roof: the profile has no ' + [figure.peak ? '' : 'peak for ' + multiplied,
                 figure.bandwidth ? '' : 'memory bandwidth'].filter(Boolean).join(' and no ') + ' on ' + figure.device + '.';
     }
 
@@ -225,6 +234,7 @@
                 }});
             at('kernels-title').textContent = view.family ? 'Kernels: ' + catalogue.headings[view.family] : 'Kernels';
             at('kernels-title').hidden = !own.lines.length;
+            at('which').textContent = own.lines.length ? which_kernels(kept(own.lines), precision) : '';
             at('kernels').replaceChildren();
             if (!own.lines.length) { return; }
             d.kernel_table(at('kernels'), {

@@ -147,10 +147,20 @@
         return place;
     }
 
-    /* How the verdict was obtained; where the times of the two releases alone lie outside its interval, their ratio too. */
+    /* Whether a factor differs from the quotient of the two times next to it by more than 5 % or its interval. */
+    function unlike_times(row) {
+        return Math.abs(Math.log(row.plain / row.ratio)) > Math.log(1 + d.SAME) || Boolean(row.low) && (row.plain < row.low || row.plain > row.high);
+    }
+
+    /* How the verdict was obtained, and why the factor differs from the quotient of the times. */
     function judged_by(row) {
-        var apart = row.low && (row.plain < row.low || row.plain > row.high);
-        return row.origin + (apart ? '; these two times alone: ' + d.factor(row.plain) : '');
+        return row.origin + (!unlike_times(row) ? '' : /shared round/.test(row.origin) ? '; the times are from others too'
+            : ': the levels before and after, over several releases');
+    }
+
+    function times(row) {
+        var text = d.seconds(row.base.seconds[row.from]) + ' \u2192 ' + d.seconds(row.line.seconds[row.to]);
+        return unlike_times(row) ? el('span', {}, text, el('br'), el('small', {}, 'these two: ' + d.factor(row.plain))) : text;
     }
 
     function changed(row, one) {
@@ -173,7 +183,7 @@
             value: function (row) { return row.line.seconds.length + ' releases'; }, cell: course},
             {title: 'time', unit: 'seconds', number: true, value: function (row) { return row.line.seconds[row.to]; }, text: function (value, row) {
                 return d.seconds(row.base.seconds[row.from]) + ' \u2192 ' + d.seconds(value);
-            }},
+            }, cell: times},
             d.intensity_column(function (row) { return row.line.intensity; }),
             {title: 'noise', unit: 'share', number: true, note: one.sides ? 'standard deviation of the ratio' : 'standard deviation between processes', value: function (row) { return row.noise; },
                 text: function (value) { return d.percent(value, 2); }},
@@ -284,7 +294,7 @@
                     .sort(function (a, b) { return (b.framework === framework) - (a.framework === framework) || (a.framework < b.framework ? -1 : 1); })
                     .flatMap(function (one) { return one.releases.map(function (row) { return releases[row[0]].name; }).reverse(); })
                     .filter(function (name) { return at('base').value || name !== at('release').value; });
-                d.offer(at('before'), (at('base').value ? [] : [['', 'the release before it']]).concat(names.map(function (name) { return [name, name]; })),
+                d.offer(at('before'), (at('base').value ? [] : [['', 'the one before it']]).concat(names.map(function (name) { return [name, name]; })),
                     at('base').value && names.includes(at('release').value) ? at('release').value : '', wanted.get('before'));
             }
 

@@ -143,7 +143,7 @@
                 {title: 'vs previous release', unit: 'ratio', number: true, style: 'factor', value: function (row) {
                     return row.i ? row.line.seconds[row.i] / row.line.seconds[row.i - 1] : null;
                 }, text: function (ratio) { return d.factor(ratio); }},
-                {title: 'verdict', value: verdict}
+                {title: 'verdict', note: 'a lasting change: the levels before and after, or the rounds that both releases share', value: verdict}
             ], unusual ? [{title: 'conditions', value: function (row) { return d.conditions(row.line) || 'usual'; }}] : [])
         });
     }
