@@ -94,6 +94,7 @@ def _machine(
                 "value": figure.value,
                 "unit": figure.unit,
                 "how": how_obtained(figure.how),
+                **({"disturbed": True} if figure.disturbed else {}),
             }
             for device, name, figure in (_figures(profile) if profile else ())
         ],

@@ -308,7 +308,11 @@ def test_many_families_leave_the_past_in_the_first_screen(
         ),
         (
             lambda m: m["peaks"][0].update(value=1e6),
-            "2 kernels are above the peak, at most 839000 times the peak: convolutions",
+            "2 kernels are above the peak, at most 839000 times the peak: the peak was measured with",
+        ),
+        (
+            lambda m: m["peaks"][0].update(value=1e6, disturbed=True),
+            "at most 839000 times the peak: the peak was measured next to other load.",
         ),
         (
             lambda m: m["peaks"][1].update(value=1e3),
@@ -323,6 +327,17 @@ def test_the_roofline_names_missing_figures_and_kernels_above_it(
     changed("data/catalogue.js", lambda data: edit(of_lab(data)))
     opened(page, site, NUMPY)
     assert shown in page.inner_text("#roofline-summary")
+
+
+def test_a_peak_that_was_measured_next_to_other_load_is_marked(
+    page: Any, site: str, changed: Any
+) -> None:
+    """It may be too low, and all shares of it too high."""
+    opened(page, site, NUMPY)
+    assert "next to other load" not in page.inner_text("h1")
+    changed("data/catalogue.js", lambda data: of_lab(data)["peaks"][0].update(disturbed=True))
+    opened(page, site, NUMPY)
+    assert "measured next to other load" in page.inner_text("h1")
 
 
 def test_a_machine_without_a_profile_says_so(page: Any, site: str) -> None:

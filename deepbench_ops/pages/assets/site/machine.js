@@ -10,18 +10,20 @@
 
     /* PEAKS */
 
-    /* The peak at a precision and the bandwidth of the device that lines ran on, each null where it is not known. */
+    /* The peak at a precision and the bandwidth of the device that lines ran on, each null where it is not known, and whether other
+       programs ran while they were measured. */
     function figures(machine, lines, multiplied) {
         var device = lines.length ? d.device(lines[0]) : null;
-        function peak_of(name) {
-            var found = machine.peaks.find(function (peak) { return peak.of === name && (device === null || peak.device === device); });
-            return found ? found.value : null;
+        function figure_of(name) {
+            return machine.peaks.find(function (peak) { return peak.of === name && (device === null || peak.device === device); }) || {value: null};
         }
-        return {peak: peak_of(multiplied), bandwidth: peak_of('memory'), device: device};
+        var peak = figure_of(multiplied), memory = figure_of('memory');
+        return {peak: peak.value, bandwidth: memory.value, device: device, disturbed_peak: Boolean(peak.disturbed), disturbed: Boolean(peak.disturbed || memory.disturbed)};
     }
 
     function title(machine, figure, precision) {
-        var known = [figure.peak ? d.scaled(figure.peak, 'FLOP/s') + ' at ' + d.words(precision) : '', figure.bandwidth ? d.scaled(figure.bandwidth, 'B/s') : ''].filter(Boolean);
+        var known = [figure.peak ? d.scaled(figure.peak, 'FLOP/s') + ' at ' + d.words(precision) : '', figure.bandwidth ? d.scaled(figure.bandwidth, 'B/s') : '',
+            figure.disturbed ? 'measured next to other load' : ''].filter(Boolean);
         document.querySelector('h1').replaceChildren(machine.name, ' ', el('small', {}, [d.processor(machine)].concat(known.length ? known : 'peaks not known').join(', ')));
         document.title = document.title.split(':')[0] + ': ' + machine.name;
     }
@@ -37,17 +39,23 @@
 
     /* The number of kernels above the roof, with the possible reasons. */
     function above(lines, figure) {
-        var over_peak = lines.map(function (line) { return d.rate(line, d.last(line)) / figure.peak; })
-            .filter(function (share) { return share > 1; });
+        var over_peak = lines.filter(function (line) { return d.rate(line, d.last(line)) > figure.peak; });
         var over_slope = lines.filter(function (line) {
             var rate = d.rate(line, d.last(line));
             return rate <= figure.peak && rate > figure.bandwidth * line.flops / line.bytes;
         });
-        return (over_peak.length ? above_what(over_peak.length, 'the peak') + ', at most ' + d.digits(Math.max.apply(null, over_peak), 3) +
-            ' times the peak: convolutions by Winograd or FFT need fewer operations than are counted, and the peak was ' +
-            'measured with one product, which may not be the fastest. ' : '') +
+        var shares = over_peak.map(function (line) { return d.rate(line, d.last(line)) / figure.peak; });
+        return (over_peak.length ? above_what(over_peak.length, 'the peak') + ', at most ' + d.digits(Math.max.apply(null, shares), 3) +
+            ' times the peak: ' + above_peak(over_peak, figure) : '') +
             (over_slope.length ? above_what(over_slope.length, 'the line of the memory bandwidth') +
             (over_slope.length === 1 ? ': its' : ': their') + ' operands stayed in a cache. ' : '');
+    }
+
+    /* Reasons why kernels may be above the peak. */
+    function above_peak(lines, figure) {
+        var convolutions = lines.some(function (line) { return line.family.includes('conv'); });
+        return (convolutions ? 'convolutions by Winograd or FFT need fewer operations than are counted, and the' : 'the') + ' peak was measured ' +
+            (figure.disturbed_peak ? 'next to other load' : 'with one product, which may not be the fastest') + '. ';
     }
 
     /* The number of kernels on a GPU whose time is that of the host. */
