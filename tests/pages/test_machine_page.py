@@ -308,7 +308,7 @@ def test_many_families_leave_the_past_in_the_first_screen(
         ),
         (
             lambda m: m["peaks"][0].update(value=1e6),
-            "2 kernels are above the peak, at most 839000 times the peak: the peak was measured with",
+            "2 kernels are above the peak, at most 839000 times the peak: the peak was measured",
         ),
         (
             lambda m: m["peaks"][0].update(value=1e6, disturbed=True),
