@@ -130,6 +130,12 @@ def with_family(family: str) -> list[str]:
     ] or list(found()[0])[:1]
 
 
+def is_installed(framework: Framework) -> bool:
+    """Return whether the packages of a framework are there; of a plugin that is not known: True."""
+    needed = (framework.name, *framework.companions)
+    return not framework.own or all(find_spec(name) is not None for name in needed)
+
+
 def _of_plugin(point: EntryPoint, known: Mapping[str, Framework]) -> Framework:
     if point.name in known:
         raise DeepbenchError(f"it is already declared by {known[point.name].distribution}")

@@ -250,7 +250,7 @@ def _time(
         raise DeepbenchError("give --framework or --release, which names its framework, not both")
     names: list[str | None] = [framework]
     if framework is None and release is None:
-        names = [*framework_list.with_family(problem.family)]
+        names = [*_installed(problem.family)]
     if framework is not None and framework not in NAMES:
         raise unknown("framework", framework, NAMES)
     measure_alone()
@@ -276,15 +276,36 @@ def _time(
 def _of_first(
     names: Sequence[str | None], measured: Callable[[str | None], list[dict[str, Any]]]
 ) -> list[dict[str, Any]]:
-    """Return the records of the first framework that has the kernel; the first refusal is raised
-    where none has it."""
-    refusals = []
+    """Return the records of the first framework that has the kernel.
+
+    Raises Unsupported with the reasons of all where none has it.
+    """
+    refusals: dict[str, list[str]] = {}
     for name in names:
         try:
             return measured(name)
         except Unsupported as reason:
-            refusals.append(reason)
-    raise refusals[0]
+            if len(names) == 1:
+                raise
+            refusals.setdefault(str(reason), []).append(str(name))
+    reasons = "; ".join(f"{', '.join(those)}: {reason}" for reason, those in refusals.items())
+    raise Unsupported(f"no framework that is installed here has it: {reasons}")
+
+
+def _installed(family: str) -> list[str]:
+    """Return the frameworks that have kernels of a family and are installed.
+
+    Raises DeepbenchError where none is.
+    """
+    known = framework_list.found()[0]
+    able = framework_list.with_family(family)
+    names = [name for name in able if framework_list.is_installed(known[name])]
+    if not names:
+        raise DeepbenchError(
+            f"no framework with kernels of {family} is installed here: pip install one of"
+            f" {', '.join(able)}"
+        )
+    return names
 
 
 def _launch(framework: str | None, release: str | None) -> "Launch":

@@ -13,7 +13,8 @@ from installed_frameworks import needed
 from deepbench_ops import problems
 from deepbench_ops.analysis.single_timing import SingleTiming
 from deepbench_ops.backends import framework_list
-from deepbench_ops.commands.time import _text, time
+from deepbench_ops.commands.time import _installed, _of_first, _text, time
+from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.problems.family_list import size_description
 from deepbench_ops.problems.gemm import Gemm
@@ -111,7 +112,7 @@ def test_a_share_is_printed_once_where_the_roof_is_the_peak(bandwidth, expected)
 def test_any_sizes_of_a_family_are_timed(family, tmp_path):
     """Sizes that no published list has; threads are settled for the process that measures."""
     command = [*COMMAND, "time", family, *SIZES[family], "--framework", "numpy", "--threads", "1"]
-    command += ["--processes", "1", "--format", "json", "--results", str(tmp_path / "results")]
+    command += ["--processes", "1", "--format", "json", "--results", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert 0 == done.returncode, done.stderr
     found = json.loads(done.stdout)
@@ -130,7 +131,7 @@ def test_an_id_is_timed_and_external_settings_are_named(tmp_path):
         "--processes",
         "1",
         "--results",
-        str(tmp_path / "results"),
+        str(tmp_path),
     ]
     done = subprocess.run(command, capture_output=True, text=True, env=environ, cwd=tmp_path)
     assert 0 == done.returncode, done.stderr
@@ -196,6 +197,29 @@ def test_a_size_that_is_a_text_of_a_few_shows_them():
 )
 def test_the_framework_is_the_first_that_has_the_family(family, framework):
     assert framework == framework_list.with_family(family)[0]
+
+
+def test_all_frameworks_that_cannot_time_it_are_named():
+    """With the reason of each, which several may share; the reason of a single one stands alone."""
+    refused = {"numpy": "no such type", "torch": "no such unit", "jax": "no such unit"}
+
+    def measured(name):
+        raise Unsupported(refused[name])
+
+    said = "numpy: no such type; torch, jax: no such unit$"
+    with pytest.raises(Unsupported, match=f"^no framework that is installed here has it: {said}"):
+        _of_first(list(refused), measured)
+    with pytest.raises(Unsupported, match=r"^no such type$"):
+        _of_first(["numpy"], measured)
+
+
+def test_a_framework_that_is_not_installed_is_not_tried(monkeypatch):
+    """Without any, the line names those that have the family."""
+    monkeypatch.setattr(framework_list, "find_spec", lambda name: name != "torch" or None)
+    assert "torch" not in _installed("gemm")
+    monkeypatch.setattr(framework_list, "is_installed", lambda framework: False)
+    with pytest.raises(DeepbenchError, match="with kernels of gemm is installed here: pip"):
+        _installed("gemm")
 
 
 @pytest.mark.slow
