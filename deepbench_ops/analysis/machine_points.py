@@ -28,7 +28,7 @@ def load(
     `points.load`.
     """
     store = project.store(results)
-    if (store / "times").exists() and machine in points.machines(results):
+    if (store / "times").exists() and (results / machine / "machine.json").exists():
         try:
             return _stored(results, machine, releases, rounds, samples, strange, only)
         except DeepbenchError as reason:

@@ -266,9 +266,27 @@ def _flops(family: str, problem_id: str, operation: str) -> float:
     return _problem(family, problem_id).flops_of(operation)
 
 
-def machines(results: Path) -> list[str]:
-    """Return the machines that have results."""
-    return sorted(path.parent.name for path in results.glob("*/machine.json"))
+def machines(results: Path, report: Callable[..., object] = damage_reports.report) -> list[str]:
+    """Return the machines that have results.
+
+    A folder of results without its machine.json is left out and reported; a machine.json that is
+    damaged is reported alone, since no time is read from it.
+    """
+    names = []
+    for folder in sorted(path for path in results.glob("*") if path.is_dir()):
+        described = folder / "machine.json"
+        if described.exists():
+            names.append(folder.name)
+            try:
+                result_files.entry(described)
+            except DeepbenchError as wrong:
+                report(str(wrong), damaged=False)
+        elif result_files.paths(folder):
+            report(
+                f"{folder} is left out, since it has results and no machine.json: restore that from"
+                " git, or remove the folder"
+            )
+    return names
 
 
 def load(
@@ -332,7 +350,7 @@ def report_strange(machine: str, strange: Mapping[str, int]) -> None:
         damage_reports.report(line, damaged=not reason.endswith(FOREIGN))
 
 
-def no_report(_: str) -> None:
+def no_report(_: str, damaged: bool = True) -> None:
     """Report nothing."""
 
 

@@ -42,7 +42,7 @@ def read(
     lines: list[Line] = []
     machines: list[MachineRecord] = []
     problems: list[str] = []
-    folders = [results / name for name in points.machines(results)]
+    folders = [results / name for name in points.machines(results, points.no_report)]
     compute = partial(_read_machine, timeline)
     values = cache.values(folders, compute) if cache else {each: compute(each) for each in folders}
     for own_lines, machine, own_problems in values.values():

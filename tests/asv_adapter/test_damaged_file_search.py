@@ -11,6 +11,7 @@ import pytest
 from asv.util import UserError
 from command import deepbench
 
+from deepbench_ops.analysis import points
 from deepbench_ops.asv_adapter import benchmark_list_check, damaged_file_search, result_files
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import facts_digest, measurement_files, model_runs, seconds_limits
@@ -323,6 +324,25 @@ def test_a_machine_with_an_impossible_number_is_named(
     path.write_text(json.dumps({**described, field: value}))
     with pytest.raises(DeepbenchError, match=f"its {field} is {value}"):
         result_files.entry(path)
+
+
+@pytest.mark.parametrize("content", ['{"arch', "[]", '{"machine": 3, "version": 1}', None])
+def test_commands_about_all_machines_name_a_machine_that_is_not_described(
+    folder: Path, content: str | None
+) -> None:
+    """One line with the mend; only without its machine.json the machine is left out."""
+    path = folder / "results" / "lab-1" / "machine.json"
+    path.unlink()
+    if content is not None:
+        path.write_text(content)
+    options = ("--results", str(folder / "results"), "--format", "json")
+    _, _, err = deepbench("verdict", "--all-machines", *options)
+    lines = [line for line in err.splitlines() if line.startswith("deepbench: warning: ")]
+    assert 1 == len(lines)
+    assert str(path.parent) in lines[0]
+    assert "restore" in lines[0]
+    names = points.machines(folder / "results", points.no_report)
+    assert (content is not None) == ("lab-1" in names)
 
 
 @pytest.mark.parametrize("line", ["7", "null", '"text"', '{"fingerprint": [], "facts": {}}'])
