@@ -94,8 +94,21 @@ def _errors_as_lines(command: str) -> Iterator[None]:
         mend = UNASKED.get(command, "run it in a terminal")
         raise UserError(f"asv {command} asks, and no one can answer here: {mend}") from None
     except OSError as error:
+        if _output_fails():
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            print(f"asv: cannot write the output: {error.strerror}{remedy(error)}", file=sys.stderr)
+            sys.exit(1)
         what = f"{error.filename}: " if error.filename else ""
         raise UserError(f"{what}{error.strerror or error}{remedy(error)}") from None
+
+
+def _output_fails() -> bool:
+    """Return whether the standard output takes no further line, as on a full disk."""
+    try:
+        print(flush=True)
+    except OSError:
+        return True
+    return False
 
 
 def named_plugin(import_plugin: Method) -> Method:

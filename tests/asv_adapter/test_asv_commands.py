@@ -482,6 +482,19 @@ def test_a_reader_that_has_seen_enough_is_no_error(suite):
     assert 141 == show.returncode
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_that_cannot_be_written_is_one_line(suite, unbuffered):
+    """`asv show > /dev/full` says so on stderr."""
+    variables = {**environment(suite), "PYTHONUNBUFFERED": unbuffered}
+    command = [sys.executable, "-m", "asv", "show"]
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            command, cwd=suite, env=variables, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    expected = "asv: cannot write the output: No space left on device: make room there\n"
+    assert (1, expected) == (done.returncode, done.stderr)
+
+
 def test_a_folder_that_cannot_be_written_is_one_line(suite):
     """Where pages cannot be written, the path and the reason are named."""
     conf = suite / "nowhere.conf.json"
