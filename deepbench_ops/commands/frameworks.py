@@ -15,7 +15,7 @@ from deepbench_ops.commands.options import (
     results_folder,
     say,
 )
-from deepbench_ops.commands.output_format import show
+from deepbench_ops.commands.output_format import counted, show
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.frameworks_by_kernel import Contest
@@ -147,8 +147,19 @@ def as_table(found: Sequence["Contest"], markdown: bool) -> str:
     clear = sum(bool(contest.fastest) for contest in found)
     together = sum(bool(contest.shared) for contest in found)
     rounds = f"; on {together} both were measured in the same rounds" if together else ""
-    said = f"{clear} of {len(found)} kernels have a fastest beyond the noise{rounds}"
-    return f"{table}\n\n{said if markdown else terminal_tables.prose(said)}"
+    said = [f"{clear} of {len(found)} kernels have a fastest beyond the noise{rounds}"]
+    if odd := sum(map(_is_fastest_by_rounds_alone, found)):
+        said.append(
+            f"{counted(odd, 'star')} next to a time that is not the smallest: the rounds in which"
+            " both frameworks were measured together decide, and not the times in the table"
+        )
+    return "\n\n".join([table, "\n".join(said if markdown else map(terminal_tables.prose, said))])
+
+
+def _is_fastest_by_rounds_alone(contest: "Contest") -> bool:
+    """Return whether the time of the fastest framework is not the smallest one."""
+    smallest = min(contest.points, key=lambda point: point.seconds)
+    return bool(contest.fastest) and smallest.release.framework != contest.fastest
 
 
 def shown(point: "Point", star: bool) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.backends import NAMES
 from deepbench_ops.cli import cli
+from deepbench_ops.commands import frameworks
 from deepbench_ops.pages import framework_comparison_data, framework_page
 from deepbench_ops.releases import release_table
 
@@ -54,6 +56,15 @@ def test_no_difference_has_no_fastest():
 def test_less_than_a_percent_makes_no_fastest():
     """Without any noise, half a per cent is still no reason to choose."""
     assert {""} == {contest.fastest for contest in contested(1.005, 1e-6)}
+
+
+def test_a_star_that_is_not_at_the_smallest_time_is_explained():
+    """Where shared rounds decide; without such a star there is no such line."""
+    (contest, *others) = contested(1.1, 0.01)
+    assert "not the smallest" not in frameworks.as_table([contest, *others], markdown=True)
+    odd = replace(contest, fastest="torch", shared=10)
+    said = frameworks.as_table([odd, *others], markdown=True)
+    assert "1 star next to a time that is not the smallest: the rounds in which both" in said
 
 
 def test_the_newest_release_counts_and_first_calls_do_not():
