@@ -26,6 +26,7 @@ from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import worker_launch
+from deepbench_ops.statistics.ratio_texts import interval_text, ratio_texts
 from deepbench_ops.statistics.stopping_rule import Look, looks
 
 EACH = 3
@@ -82,7 +83,8 @@ class Confirmed:
 
 def as_text(verdict: Verdict) -> str:
     """Return a verdict with its ratio and interval: "slower 1.2 (1.15 .. 1.26)"."""
-    return f"{verdict.kind} {verdict.ratio:.3g} ({verdict.low:.3g} .. {verdict.high:.3g})"
+    (ratio,) = ratio_texts(verdict.ratio)
+    return f"{verdict.kind} {ratio} ({interval_text(verdict.low, verdict.high)})"
 
 
 def confirm(

@@ -16,6 +16,12 @@ from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import measurement_files
 
 Facts = Mapping[str, str]
+BYTES = "_bytes"
+"""End of the names of facts that are sizes in bytes."""
+
+SMALL_CHANGE = 0.01
+"""Share of a size below which a change is none: the kernel's own share of the memory varies."""
+
 FRAMEWORK = "framework"
 """The fact that names the framework and its version."""
 
@@ -84,12 +90,46 @@ def changed(before: Facts, after: Facts) -> dict[str, tuple[str, str]]:
 
 
 def as_text(news: Mapping[str, tuple[str, str]], longest: int = 60) -> str:
-    """Return the result of `changed` as one line, such as "mkl 2024.2 (before: 2022.2)"."""
-    return "; ".join(
-        f"{name.replace('_', ' ')} {_cut(after, longest) or 'none'}"
-        + (f" (before: {_cut(before, longest)})" if before else "")
+    """Return the result of `changed` as one line, such as "mkl 2024.2 (before: 2022.2)".
+
+    Of texts that are longer than `longest` the words that differ are shown, and memory in GiB; a
+    size that changed by less than `SMALL_CHANGE` is left out.
+    """
+    shown = (
+        _as_text(name, before, after, longest)
         for name, (before, after) in news.items()
+        if not (name.endswith(BYTES) and _is_nearly(before, after))
     )
+    return "; ".join(shown)
+
+
+def _as_text(name: str, before: str, after: str, longest: int) -> str:
+    if name.endswith(BYTES):
+        name, before, after = name.removesuffix(BYTES), _gibibytes(before), _gibibytes(after)
+    name = name.replace("_", " ")
+    if before and after and max(len(before), len(after)) > longest:
+        had, has = ([word.strip(",") for word in text.split()] for text in (before, after))
+        before = " ".join(word for word in had if word not in has)
+        after = " ".join(word for word in has if word not in had)
+        if not after:
+            return (
+                f"{name} without {_cut(before, longest)}" if before else f"{name} in another order"
+            )
+        name = name if before else f"{name} with"
+    return f"{name} {_cut(after, longest) or 'none'}" + (
+        f" (before: {_cut(before, longest)})" if before else ""
+    )
+
+
+def _is_nearly(before: str, after: str) -> bool:
+    """Whether two numbers differ by less than `SMALL_CHANGE`."""
+    if not (before.isdecimal() and after.isdecimal()):
+        return False
+    return abs(int(after) - int(before)) < SMALL_CHANGE * int(before)
+
+
+def _gibibytes(text: str) -> str:
+    return f"{int(text) / 2**30:.4g} GiB" if text.isdecimal() else text
 
 
 def _cut(text: str, longest: int) -> str:

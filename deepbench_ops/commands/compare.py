@@ -11,6 +11,7 @@ from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import machine_with_results, printed_as, results_folder, say
 from deepbench_ops.commands.output_format import show
 from deepbench_ops.errors import DeepbenchError, NoAnswer
+from deepbench_ops.statistics.ratio_texts import interval_text
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.implementation_changes import Switch
@@ -169,7 +170,7 @@ def _text(
 
 
 def _group_row(group: "FamilyComparison") -> list[str]:
-    interval = f"{group.low:.3g} .. {group.high:.3g}" if group.low == group.low else "one kernel"
+    interval = interval_text(group.low, group.high) if group.low == group.low else "one kernel"
     return [
         group.family,
         group.precision,

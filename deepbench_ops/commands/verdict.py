@@ -31,6 +31,7 @@ from deepbench_ops.commands.verdict_documents import (
 )
 from deepbench_ops.commands.verdict_steps import print_steps, steps_beyond
 from deepbench_ops.errors import DeepbenchError, NoAnswer
+from deepbench_ops.statistics.ratio_texts import interval_text, ratio_texts
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.change_causes import Cause
@@ -314,7 +315,7 @@ def _row(cause: "Cause", confirmed: "Confirmed | None") -> list[str]:
         cause.kind,
         cause.name,
         f"{len(cause.shifts)} of {cause.watched}" if cause.scope != "kernel" else "1",
-        f"{cause.ratio:.3g}",
+        *ratio_texts(cause.ratio),
         _reach(cause, ratios),
         "" if math.isnan(cause.noise) else f"{cause.noise:.1%}",
         cause.origin,
@@ -327,11 +328,11 @@ def _reach(cause: "Cause", ratios: Sequence[float]) -> str:
     """Return the interval of one kernel, or the range of several and the interval of their mean."""
     if len(ratios) == 1:
         change = cause.shifts[0].change
-        return f"{change.low:.3g} .. {change.high:.3g} (99 %)"
-    found = f"{ratios[0]:.3g} .. {ratios[-1]:.3g}"
+        return f"{interval_text(change.low, change.high)} (99 %)"
+    found = interval_text(ratios[0], ratios[-1])
     if cause.pooled is None:
         return found
-    return f"{found}; mean {cause.pooled.low:.3g} .. {cause.pooled.high:.3g} (99 %)"
+    return f"{found}; mean {interval_text(cause.pooled.low, cause.pooled.high)} (99 %)"
 
 
 def _not_repeated(suspects: "Sequence[Cause]", confirmed: "Confirmed") -> str:

@@ -5,6 +5,8 @@ import xml.etree.ElementTree as xml
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from deepbench_ops.statistics.ratio_texts import interval_text, ratio_texts
+
 if TYPE_CHECKING:
     from deepbench_ops.analysis.change_causes import Cause
     from deepbench_ops.analysis.change_confirmation import Confirmed
@@ -133,10 +135,10 @@ def as_junit(lines: "Sequence[Line]", found: "Sequence[Cause]") -> str:
             if point.kernel in slower:
                 failures += 1
                 cause, shift = slower[point.kernel]
-                message = (
-                    f"{shift.change.ratio:.3g} times as slow since {cause.after.name}"
-                    f" ({shift.change.low:.3g} .. {shift.change.high:.3g})"
-                )
+                change = shift.change
+                (ratio,) = ratio_texts(change.ratio)
+                interval = interval_text(change.low, change.high)
+                message = f"{ratio} times as slow since {cause.after.name} ({interval})"
                 xml.SubElement(case, "failure", message=message)
         suite.set("failures", str(failures))
     xml.indent(root)

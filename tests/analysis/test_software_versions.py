@@ -98,6 +98,29 @@ def test_news_are_one_line() -> None:
     assert "x 1234567..." == as_text({"x": ("", "12345678901")}, longest=10)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "text"),
+    [
+        ("fpu sse " * 9 + "avx", "fpu sse " * 9 + "avx512", "flags avx512 (before: avx)"),
+        ("fpu sse " * 9, "fpu sse " * 9 + "avx", "flags with avx"),
+        ("fpu sse " * 9 + "avx", "fpu sse " * 9, "flags without avx"),
+        ("fpu " * 20 + "sse", "sse " + "fpu " * 20, "flags in another order"),
+    ],
+)
+def test_of_long_texts_the_words_that_differ_are_shown(before: str, after: str, text: str) -> None:
+    """Cut after so many characters, both would look the same."""
+    assert text == as_text({"flags": (before, after)})
+
+
+def test_memory_is_in_gibibytes_and_small_differences_are_none() -> None:
+    """The kernel keeps another share of the same memory for itself."""
+    size = 25276502016
+    assert "" == as_text({"memory_bytes": (str(size), str(size + 2**20))})
+    news = {"memory_bytes": (str(size), str(2 * size))}
+    assert "memory 47.08 GiB (before: 23.54 GiB)" == as_text(news)
+    assert "memory 23.54 GiB" == as_text({"memory_bytes": ("", str(size))})
+
+
 @given(before=FACTS, after=FACTS)
 def test_what_changed_leads_from_one_to_the_other(
     before: dict[str, str], after: dict[str, str]
