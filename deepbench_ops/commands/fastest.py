@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from deepbench_ops.commands import terminal_tables
-from deepbench_ops.commands.options import MEASURE, printed_as, results_folder, say
+from deepbench_ops.commands.options import MEASURE, Day, printed_as, results_folder, say
 from deepbench_ops.commands.output_format import show
 from deepbench_ops.problems.precision import ALL_PRECISIONS, MIXED
 from deepbench_ops.problems.problem_ids import problem_of
@@ -48,7 +48,7 @@ DAY = terminal_tables.Column("day")
 @click.option(
     "--as-of",
     metavar="YYYY-MM-DD",
-    type=click.DateTime(["%Y-%m-%d"]),
+    type=Day(),
     help="Only results until that day.",
 )
 @click.option("--history", is_flag=True, help="Every record a kernel has had, with its day.")
@@ -58,7 +58,7 @@ def fastest(
     selection: str,
     family: str | None,
     precisions: tuple[str, ...],
-    as_of: datetime | None,
+    as_of: date | None,
     history: bool,
     form: str,
     results: Path,
@@ -98,21 +98,20 @@ def fastest(
             yield from machine_points.load(results, machine, releases, only=only)
 
     found = list(load(only))
-    day = as_of.date() if as_of else None
     if history:
-        lines = [r for line in records.history(found, members, precisions, day) for r in line]
+        lines = [r for line in records.history(found, members, precisions, as_of) for r in line]
     else:
-        lines = records.records(found, members, precisions, day)
+        lines = records.records(found, members, precisions, as_of)
     asked = [
         p
         for p in found
         if (p.set, p.problem_id) in ids
         and p.precision in precisions
-        and (day is None or p.release.date <= day)
+        and (as_of is None or p.release.date <= as_of)
     ]
     if not lines:
         raise without_answer(
-            _nothing(results, any(load(EVERYTHING)), selection, family, precisions, day), asked
+            _nothing(results, any(load(EVERYTHING)), selection, family, precisions, as_of), asked
         )
     apart = [p for p in asked if p.usual_run and p.settings]
     say([*notes([p for p in asked if p.usual], apart), *remarks(asked)], form)

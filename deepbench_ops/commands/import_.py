@@ -1,7 +1,7 @@
 """`deepbench import`: published workbooks, and outputs of programs, into results/."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ import click
 
 from deepbench_ops.backends import DEVICES
 from deepbench_ops.commands import terminal_tables
-from deepbench_ops.commands.options import printed_as, results_folder, say
+from deepbench_ops.commands.options import Day, printed_as, results_folder_to_write, say
 from deepbench_ops.commands.output_format import counted, show
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import export_table_reader
@@ -44,7 +44,7 @@ COLUMNS = (
     "--date",
     "day",
     metavar="YYYY-MM-DD",
-    type=click.DateTime(["%Y-%m-%d"]),
+    type=Day(),
     help="When they were published (default: by the file's name).",
 )
 @click.option(
@@ -60,13 +60,13 @@ COLUMNS = (
     help="Names and SSH keys of those who sign submissions (default: allowed_signers in results/).",
 )
 @click.option("--signed", is_flag=True, help="Refuse submissions that none of them signed.")
-@results_folder
+@results_folder_to_write
 @click.option("--cells", is_flag=True, help="List every cell that could not be read, and why.")
 @printed_as("table", "json")
 def import_(
     files: tuple[Path, ...],
     machine: str | None,
-    day: datetime | None,
+    day: date | None,
     device: str | None,
     allowed: Path | None,
     signed: bool,
@@ -104,6 +104,8 @@ def import_(
     from deepbench_ops.storage import locks
 
     sent = submission_files.SubmissionFiles(files)
+    if len(sent) == len(files):
+        _refuse_unused(files[0], {"--machine": machine, "--date": day, "--device": device})
     signers = {path: _signer(path, allowed, results, signed) for path in sent}
     tables_of = {
         path: rows
@@ -114,7 +116,7 @@ def import_(
         one
         for path in files
         if path not in sent and path not in tables_of
-        for one in workbook_values.read(path, machine, day.date() if day else None, device)
+        for one in workbook_values.read(path, machine, day, device)
     ]
     add = partial(table_location.append, results)
     with locks.results(results, doing=f"deepbench import {files[0]}"):
@@ -164,6 +166,16 @@ def import_(
     show(form, text, lambda: [_row(one) for one in found])
     if cells:
         click.echo("\n".join(line for one in found for line in _cells(one, results)))
+
+
+def _refuse_unused(submission: Path, given: Mapping[str, object]) -> None:
+    """Raise DeepbenchError for options that say what a submission says itself."""
+    for option, value in given.items():
+        if value is not None:
+            raise DeepbenchError(
+                f"{submission} is a submission, which names its machine, days and devices: leave"
+                f" out {option}"
+            )
 
 
 def _signer(path: Path, allowed: Path | None, results: Path, demanded: bool) -> "Signer | None":

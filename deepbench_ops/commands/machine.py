@@ -7,7 +7,7 @@ import click
 
 from deepbench_ops.backends import NAMES
 from deepbench_ops.commands import terminal_tables
-from deepbench_ops.commands.options import measure_alone, results_folder, say_settings
+from deepbench_ops.commands.options import measure_alone, results_folder_to_write, say_settings
 from deepbench_ops.commands.problems import scaled
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.machine_profile import Figure, Profile
@@ -16,7 +16,7 @@ from deepbench_ops.machine.machine_profile import Figure, Profile
 @click.command()
 @click.option("--name", help="The machine's name in the results (default: that of asv's entry).")
 @click.option("--accelerator", help="The accelerator's name, where it cannot be detected.")
-@results_folder
+@results_folder_to_write
 @click.option("--yes", is_flag=True, help="Write without asking.")
 @click.option(
     "--framework",

@@ -4,6 +4,7 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,19 @@ class EitherSpelling(click.Choice[str]):
         plain = str(value).replace("-", "_")
         spelt = (name for name in self.choices if name.replace("-", "_") == plain)
         return super().convert(next(spelt, value), param, ctx)
+
+
+class Day(click.ParamType):
+    """A day such as 2018-04-03."""
+
+    name = "day"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> date:
+        """Return the day. Fails with an example for any other text."""
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            self.fail(f"{value!r} is no day: write it as 2018-04-03", param, ctx)
 
 
 def problem_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -126,17 +140,35 @@ def _if_in_project(
     return given or (project.results() if project.find(Path.cwd()) else None)
 
 
-def _results(callback: Callable[..., Path | None], condition: str = "") -> Callable[..., Any]:
+class _ResultsFolder(click.Path):
+    """A folder of results that exists."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return its path. Raises DeepbenchError where there is no such folder."""
+        if not Path(value).exists():
+            raise DeepbenchError(f"--results {value}: no such folder: name one that exists")
+        return super().convert(value, param, ctx)
+
+
+def _results(
+    callback: Callable[..., Path | None],
+    condition: str = "",
+    kind: type[click.Path] = _ResultsFolder,
+) -> Callable[..., Any]:
     return click.option(
         "--results",
         metavar="DIRECTORY",
-        type=click.Path(path_type=Path, file_okay=False),
+        type=kind(path_type=Path, file_okay=False),
         callback=callback,
         help=f"The folder of results.  [default: results/ of the project folder{condition}]",
     )
 
 
 results_folder = _results(_in_project)
+
+
+results_folder_to_write = _results(_in_project, kind=click.Path)
+"""For commands that fill it, or plan that, and make it where it is missing."""
 
 
 results_folder_if_any = _results(_if_in_project, ", if any")

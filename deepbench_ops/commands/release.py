@@ -13,7 +13,7 @@ from packaging.version import Version
 
 from deepbench_ops import damage_reports, project
 from deepbench_ops.commands import terminal_tables
-from deepbench_ops.commands.options import printed_as, wide_tables
+from deepbench_ops.commands.options import Day, printed_as, wide_tables
 from deepbench_ops.commands.output_format import show
 from deepbench_ops.errors import DeepbenchError, NoAnswer
 
@@ -91,9 +91,7 @@ def list_(framework: str | None, installed: bool) -> None:
 @click.option("--source", metavar="URL", help="Build it from a VCS address or a source folder.")
 @click.option("--index", metavar="URL", default="", help="A further package index that has it.")
 @click.option("--pins", metavar="PINS", help='Packages to install with it, such as "numpy==2.4.6".')
-@click.option(
-    "--date", "day", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]), help="When it came out."
-)
+@click.option("--date", "day", metavar="YYYY-MM-DD", type=Day(), help="When it came out.")
 @click.option(
     "--python",
     metavar="PATH",
@@ -106,7 +104,7 @@ def add(
     source: str | None,
     index: str,
     pins: str | None,
-    day: datetime.datetime | None,
+    day: datetime.date | None,
     python: Path | None,
 ) -> None:
     """Add a release, a nightly or a build of your own to its framework's line.
@@ -128,7 +126,7 @@ def add(
     if python is not None:
         if wheel or source or index or pins is not None:
             raise click.UsageError("give --python with no other option than --date")
-        _add_installed(framework, version, day.date() if day else None, python, path)
+        _add_installed(framework, version, day, python, path)
         return
     new_release_row.demand_new(framework, version, path)
     given = tuple(pins.split()) if pins is not None else None
@@ -138,13 +136,12 @@ def add(
         release_table.demand_url("--index", index)
     if sum(map(bool, (wheel, source, index))) > 1:
         raise click.UsageError("give one of --wheel, --source and --index: where it comes from")
-    date = day.date() if day else None
     if source is not None:
         wheel = new_release_row.built(source, project.wheels(), framework)
     if wheel is not None:
-        row = new_release_row.from_wheel(framework, version, wheel, given, date, path)
+        row = new_release_row.from_wheel(framework, version, wheel, given, day, path)
     else:
-        row = new_release_row.listed(framework, version, given, date, index)
+        row = new_release_row.listed(framework, version, given, day, index)
     new_release_row.add(row, path)
     click.echo(f"added {row.name} ({row.date}); measure it with: asv run {row.name}^!")
 

@@ -17,6 +17,7 @@ pytest.importorskip("click", reason="the command needs the `track` extra")
 pytest.importorskip("asv", reason="results are read by asv")
 
 MACHINE = "epyc-9005-2core"
+NO_FOLDER = "--results nowhere: no such folder: name one that exists"
 
 
 def test_a_package_that_is_missing_is_one_line(monkeypatch):
@@ -74,6 +75,15 @@ def test_a_missing_module_of_this_project_is_no_missing_package(monkeypatch):
             "would be compared with itself: name another machine or @RELEASE",
         ),
         ("fastest --family foo", "unknown family 'foo'"),
+        ("fastest --as-of 03.04.2018", "'03.04.2018' is no day: write it as 2018-04-03"),
+        ("fastest --results nowhere", NO_FOLDER),
+        ("frameworks --results nowhere", NO_FOLDER),
+        ("verdict --all-machines --results nowhere", NO_FOLDER),
+        ("unsteady numpy-2.4.6 --results nowhere", NO_FOLDER),
+        ("conflicts --results nowhere", NO_FOLDER),
+        ("store build --results nowhere", NO_FOLDER),
+        (f"export --machine {MACHINE} --results nowhere", NO_FOLDER),
+        ("time m96_n32_k64_NN --results nowhere", NO_FOLDER),
         ("export --machine vm", "--format is missing: choose one of xlsx, csv, json, parquet"),
         (f"export a.foo --machine {MACHINE}", "--format is missing, and a.foo ends in none"),
         ("problems --published-only --family conv", "no problem meets all of these conditions"),
@@ -92,15 +102,13 @@ def test_wrong_input_is_one_line_and_status_2(arguments, said):
     [
         ("fastest --as-of 1999-01-01", "no machine in results has a result that was out on 1999"),
         ("fastest --precision int8 --family all_reduce", "headline, all_reduce, int8"),
-        ("fastest --results nowhere", "nowhere holds no results of any machine"),
+        ("fastest --results tests/commands", "commands holds no results of any machine"),
         (f"frameworks --machine {MACHINE} --family rnn --precision int8", "with two frameworks"),
-        ("frameworks --results nowhere", "nowhere holds no results of any machine"),
         (f"overhead --machine {MACHINE}", "measure them with asv run"),
         (f"compare {MACHINE}@numpy raspberry-pi-3", "no kernel in common"),
         (f"compare {MACHINE}@numpy-1.23.5 raspberry-pi-3", "asv run numpy-1.23.5 measures it"),
         ("verdict --machine raspberry-pi-3", "no kernel has enough releases for a verdict"),
-        ("verdict --all-machines --results nowhere", "no machine has results there"),
-        ("unsteady numpy-2.4.6 --results nowhere", "nowhere holds no results"),
+        ("verdict --all-machines --results tests/commands", "no machine has results there"),
         ("unsteady numpy-2.4.6 --machine raspberry-pi-3", "no measurements"),
     ],
 )

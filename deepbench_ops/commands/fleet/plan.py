@@ -8,7 +8,7 @@ import click
 
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.fleet.plan_file import HOUR, PLAN, node_hours, path_of, plan_argument
-from deepbench_ops.commands.options import printed_as, results_folder, say
+from deepbench_ops.commands.options import printed_as, results_folder_to_write, say
 from deepbench_ops.commands.output_format import counted, show
 from deepbench_ops.distributed.launchers.rank_placement import LAUNCHERS
 from deepbench_ops.errors import DeepbenchError
@@ -129,7 +129,7 @@ MATRIX = (
 @click.option(
     "--split", is_flag=True, help="With --training: tables over the ranks, instead of copies."
 )
-@results_folder
+@results_folder_to_write
 @printed_as("table", "json")
 def make(
     path: Path | None,

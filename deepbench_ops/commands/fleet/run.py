@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from deepbench_ops.commands.fleet.plan_file import path_of, plan_argument, read
-from deepbench_ops.commands.options import results_folder
+from deepbench_ops.commands.options import results_folder_to_write
 from deepbench_ops.commands.output_format import counted
 from deepbench_ops.errors import Interrupted
 
@@ -13,7 +13,7 @@ from deepbench_ops.errors import Interrupted
 @click.command("run")
 @plan_argument
 @click.argument("more", metavar="[-- OPTIONS]", nargs=-1, type=click.UNPROCESSED)
-@results_folder
+@results_folder_to_write
 def start(path: Path | None, more: tuple[str, ...], results: Path) -> None:
     """Measure the jobs of PLAN that are not measured yet, and merge it into results/.
 
