@@ -301,7 +301,7 @@ def _built(folder: Path, number: int) -> bool:
 
 def _plan(folder: Path, number: int) -> list[str]:
     given = ["--framework", "numpy", "--job-hours", str(1 + number), "--results", "results"]
-    return ["-m", "deepbench_ops.cli", "fleet", "plan", *given]
+    return ["-m", "deepbench_ops.cli", "fleet", "plan", "--replace", *given]
 
 
 def _planned(folder: Path, number: int) -> bool:

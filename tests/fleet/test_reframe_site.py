@@ -145,6 +145,23 @@ def test_a_plan_does_not_take_the_place_of_one_that_has_jobs(project):
     assert "holds the jobs of an earlier plan: name a plan in another folder" in said
 
 
+def test_another_plan_is_replaced_on_request_alone(project):
+    """The same plan again, or one in the place of a damaged file, needs no --replace."""
+    asked = ("fleet", "plan", "--machine-types", "here", "--framework", "numpy", "--family")
+    path = project / "fleet" / "plan.json"
+    assert 0 == command.deepbench(*asked, "topk")[0]
+    assert 0 == command.deepbench(*asked, "topk")[0]
+    first = path.read_text()
+    status, _, said = command.deepbench(*asked, "softmax")
+    assert (2, first) == (status, path.read_text())
+    assert "fleet/plan.json holds another plan, of 1 job: name another file, or replace" in said
+    assert 0 == command.deepbench(*asked, "softmax", "--replace")[0]
+    assert first != path.read_text()
+    path.write_text(first[:40])
+    assert 0 == command.deepbench(*asked, "topk")[0]
+    assert first == path.read_text()
+
+
 def test_a_partition_that_the_site_lacks_is_refused(project, config, reframe):
     """When the plan is made."""
     asked = ("--system", "lab", "--config", str(config), "--machine-types", "cpu,big")

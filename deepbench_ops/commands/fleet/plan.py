@@ -129,6 +129,7 @@ MATRIX = (
 @click.option(
     "--split", is_flag=True, help="With --training: tables over the ranks, instead of copies."
 )
+@click.option("--replace", is_flag=True, help="Replace another plan that PLAN holds.")
 @results_folder_to_write
 @printed_as("table", "json")
 def make(
@@ -151,6 +152,7 @@ def make(
     models: tuple[str, ...],
     batch: int | None,
     split: bool,
+    replace: bool,
     results: Path,
     form: str,
 ) -> None:
@@ -213,9 +215,26 @@ def make(
         raise DeepbenchError("--every-node is for jobs on one node: leave out --nodes")
     scheduled_jobs.demand_launcher(place, request.machines, request.placement)
     made = plan_generation.make(request, results)
+    if not replace:
+        _refuse_another(path, made)
     plans.write(path, made)
     show(form, lambda: _matrix(made), lambda: _document(made))
     say([_total(made, path)], form)
+
+
+def _refuse_another(path: Path, made: "Plan") -> None:
+    """Raise DeepbenchError where a file holds another plan; a damaged plan is none."""
+    from deepbench_ops.fleet import fleet_plan
+
+    try:
+        there = fleet_plan.read(path)
+    except DeepbenchError:
+        return
+    if there != made:
+        raise DeepbenchError(
+            f"{path} holds another plan, of {counted(len(there.jobs), 'job')}: name another file,"
+            " or replace it with --replace"
+        )
 
 
 def _placement(
