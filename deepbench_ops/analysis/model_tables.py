@@ -95,6 +95,7 @@ def _measured(run: NearestRun) -> Row:
         "benchmark": run.point.benchmark,
         "problem": run.point.problem_id,
         "precision": run.point.precision,
+        "by": run.point.execution if run.point.operation == "forward" else "",
         "unusual": run.point.unusual,
         "seconds": run.point.seconds,
         "per_second": run.per_second,

@@ -10,6 +10,9 @@ from deepbench_ops.run_conditions import EXECUTION, LAYOUT
 MIXED = ("bfloat16", "float16")
 """Precisions that a training step calls mixed: products in 16 bits, weights in 32."""
 
+INT8 = "int8"
+"""A precision whose outputs differ more than those of the others."""
+
 
 @dataclass(frozen=True)
 class PublishedConditions:
@@ -49,8 +52,8 @@ def nearest(points: Iterable[Point], wanted: PublishedConditions) -> NearestRun 
     """Return the nearest of the points, None where the network was not measured.
 
     Of the same framework where it was measured in that, and of the newest release alone. Precision
-    counts first, then threads, then the batch: a smaller one rather than a larger. Compiled and
-    exported runs are taken for int8 only, which no framework runs eagerly.
+    counts first, then threads, then the batch: a smaller one rather than a larger. Of runs equally
+    near, eager, compiled and exported, the fastest is taken. int8 stands for int8 alone.
     """
     fitting = [
         point
@@ -59,7 +62,7 @@ def nearest(points: Iterable[Point], wanted: PublishedConditions) -> NearestRun 
         and point.problem.name == wanted.network
         and point.operation == wanted.operation
         and point.layout == wanted.layout
-        and (point.execution == EXECUTION.usual or point.precision == wanted.precision == "int8")
+        and (point.precision != INT8 or wanted.precision == INT8)
     ]
     if not fitting:
         return None
@@ -81,7 +84,7 @@ def _precisions(wanted: PublishedConditions) -> Sequence[str]:
     return MIXED if wanted.precision == "mixed" else (wanted.precision or "float32",)
 
 
-def _distance(point: Point, wanted: PublishedConditions) -> tuple[bool, bool, bool, int]:
+def _distance(point: Point, wanted: PublishedConditions) -> tuple[bool, bool, bool, int, float]:
     model = _model(point)
     batch = wanted.batch or model.batch
     return (
@@ -89,6 +92,7 @@ def _distance(point: Point, wanted: PublishedConditions) -> tuple[bool, bool, bo
         model.threads != wanted.threads,
         model.batch > batch,
         abs(batch - model.batch) - model.threads,
+        point.seconds / model.items,
     )
 
 

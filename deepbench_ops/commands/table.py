@@ -36,6 +36,7 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     with a line that counts them.
     """
     from deepbench_ops.analysis import machine_points, missing_reasons, model_tables, points
+    from deepbench_ops.analysis.model_latency_points import with_latency_runs
     from deepbench_ops.analysis.settings_and_state_agreement import notes
     from deepbench_ops.analysis.unsteady_list import remarks
     from deepbench_ops.asv_adapter import machine_entry
@@ -43,6 +44,7 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     from deepbench_ops.machine import machine_profile
     from deepbench_ops.problems.model import Model
     from deepbench_ops.releases import table_location
+    from deepbench_ops.storage import model_runs
 
     figures = load(name)
     releases = {release.hash: release for release in table_location.load(results)}
@@ -63,8 +65,13 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     }
     every = [point for found in asked.values() for point in found]
     say([*notes(every), *remarks(every)], form)
+    by_name = {release.name: release for release in releases.values()}
     measured = {
-        machine: [point for point in found if not point.unsteady]
+        machine: with_latency_runs(
+            [point for point in found if not point.unsteady],
+            model_runs.load(results / machine),
+            by_name,
+        )
         for machine, found in asked.items()
     }
     known = {

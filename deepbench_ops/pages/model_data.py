@@ -8,6 +8,7 @@ from typing import Any
 
 from deepbench_ops.analysis import missing_reasons
 from deepbench_ops.analysis.kernel_lines import Line
+from deepbench_ops.analysis.model_latency_points import with_latency_runs
 from deepbench_ops.analysis.model_overhead import overheads
 from deepbench_ops.analysis.model_tables import rows
 from deepbench_ops.analysis.percentiles import with_reasons
@@ -36,14 +37,20 @@ PLACEMENT = ("nodes", "ranks_per_node", "interconnect", model_runs.LAUNCHER)
 def content(machines: Sequence[MachineRecord], lines: Sequence[Line]) -> dict[str, Any]:
     """The published tables, the overhead of models over their operations, and the stored runs.
 
-    The tables have a cell for each machine that has measured whole models. The runs are those of
-    latency and of scaling.
+    The tables have a cell for each machine that has measured whole models, with its runs of
+    latency. The runs are those of latency and of scaling.
     """
     measured: dict[str, list[Point]] = defaultdict(list)
     for line in lines:
         for point in line.points:
             if point.family == "model" and point.release.measurable:
                 measured[point.machine].append(point)
+    releases = {point.release.name: point.release for found in measured.values() for point in found}
+    runs = {machine.name: machine.runs for machine in machines}
+    compared = {
+        name: with_latency_runs(found, runs.get(name, ()), releases)
+        for name, found in measured.items()
+    }
     reasons = {
         machine.name: missing_reasons.resources_of(machine.entry, machine.profile)
         for machine in machines
@@ -53,7 +60,7 @@ def content(machines: Sequence[MachineRecord], lines: Sequence[Line]) -> dict[st
         "sources": {
             name: {"title": title, "about": about} for name, (title, about) in SOURCES.items()
         },
-        "tables": {name: rows(load(name), measured, reasons) for name in TABLES},
+        "tables": {name: rows(load(name), compared, reasons) for name in TABLES},
         "apart": [
             {
                 "machine": one.whole.machine,

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from example_points import point
 
 from deepbench_ops.analysis import missing_reasons, points
+from deepbench_ops.analysis.model_latency_points import with_latency_runs
 from deepbench_ops.analysis.nearest_model_run import PublishedConditions, nearest
 from deepbench_ops.analysis.published_model_figures import TABLES, load
 from deepbench_ops.asv_adapter import machine_entry
@@ -218,14 +219,41 @@ def test_another_run_says_how_it_differs():
     assert ("2 at once", "float32") == found.differs
 
 
-def test_a_compiled_run_stands_for_an_int8_one_alone():
-    """Nothing runs int8 eagerly; elsewhere a compiled network is no run of an eager one."""
-    compiled = measured("resnet50_b16_t12", "float16", execution="compiled")
-    assert nearest([compiled], WANTED) is None
-    eager = measured("resnet50_b16_t12")
-    int8 = measured("resnet50_b16_t12", "int8", execution="compiled")
-    found = nearest([eager, compiled, int8], replace(WANTED, precision="int8"))
-    assert (found.point, found.differs) == (int8, ("compiled",))
+def test_of_runs_equally_near_the_fastest_is_taken():
+    """Eager, compiled or exported; int8 stands for int8 alone, however fast it is."""
+    eager = measured("resnet50_b16_t12", "float16", seconds=2.0)
+    compiled = measured("resnet50_b16_t12", "float16", seconds=1.0, execution="compiled")
+    exported = measured("resnet50_b16_t12", "float16", seconds=3.0, execution="onnxruntime")
+    int8 = measured("resnet50_b16_t12", "int8", seconds=0.1, execution="compiled")
+    found = nearest([eager, compiled, exported, int8], WANTED)
+    assert (found.point, found.differs) == (compiled, ("compiled",))
+    assert eager == nearest([eager, exported], WANTED).point
+    assert int8 == nearest([eager, compiled, int8], replace(WANTED, precision="int8")).point
+    assert nearest([int8], WANTED) is None
+
+
+def latency_run(by, seconds, **said):
+    usual = {"kind": "latency", "model": "resnet50", "batch": 16, "threads": 12, "by": by}
+    usual |= {"precision": "float16", "device": "cpu", "release": "torch-2", "batches": 9}
+    return usual | {"median_seconds": seconds} | said
+
+
+def test_stored_runs_of_latency_are_compared_with_published_figures():
+    """But for one that asv measured too, and for those of unknown releases, models or threads."""
+    release = Release("torch", "2", date(2026, 1, 2))
+    eager = measured("resnet50_b16_t12", "float16", seconds=2.0, release=release)
+    runs = [
+        latency_run("eager", 1.0),
+        latency_run("onnxruntime", 0.5),
+        latency_run("compiled", 0.1, model="nonsense"),
+        latency_run("compiled", 0.1, release="torch-3"),
+        latency_run("compiled", 0.1, inter_op=2),
+        latency_run("compiled", 0.1, kind="scaling"),
+    ]
+    found = with_latency_runs([eager], runs, {"torch-2": release})
+    assert [("eager", 2.0), ("onnxruntime", 0.5)] == [(p.execution, p.seconds) for p in found]
+    assert ("onnxruntime",) == nearest(found, WANTED).differs
+    assert [] == with_latency_runs([], runs, {"torch-2": release})
 
 
 def test_other_networks_passes_and_older_releases_do_not_count():

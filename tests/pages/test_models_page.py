@@ -98,6 +98,13 @@ def test_a_precision_that_differs_from_the_published_one_is_marked(
     assert other == shown.count("13.9/s at float32")
 
 
+def test_the_bar_of_a_machine_names_the_way_it_was_run(page: Any, site: str, html: Path) -> None:
+    """Eager, compiled or exported: the fastest that was measured."""
+    measured(page, html, lambda row: cell(row["precision"], []) | {"by": "compiled"})
+    opened(page, site, "models.html#table=stcp920&machine=lab-1")
+    assert "13.9/s here, compiled" in page.inner_text("#chart tbody tr >> nth=0")
+
+
 def test_the_machine_is_a_choice_that_the_address_holds(page: Any, site: str, html: Path) -> None:
     """Its figures replace those of the other one."""
     measured(page, html, lambda row: cell(row["precision"], []))

@@ -40,7 +40,7 @@
         var here = cell(row, machine), other = unlike(row, machine), why = machine && (row.here[machine] || {}).why_not || [];
         var bars = [{kind: 'published', value: row.published, text: rate(row.published) + '/s published'}];
         if (here) {
-            bars.push({kind: other ? 'measured unlike' : 'measured', value: here.per_second, text: rate(here.per_second) + '/s here', mark: mark_of(row, machine)});
+            bars.push({kind: other ? 'measured unlike' : 'measured', value: here.per_second, text: rate(here.per_second) + '/s here' + (here.by ? ', ' + here.by : ''), mark: mark_of(row, machine)});
         } else if (machine) {
             bars.push({kind: 'measured', text: why.length ? 'not measured: ' + why[0] : 'not measured'});
         }
