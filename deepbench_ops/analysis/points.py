@@ -330,7 +330,7 @@ def of_each_result(
     strange: counts the results that are left out because they are no kernel of this suite. report:
     takes a line about each damaged file.
     """
-    if machine not in machines(results):
+    if not (results / machine / "machine.json").exists():
         raise unknown("machine", machine, machines(results))
     wrong_times = wrong_published_times.of_machine(results / machine)
     judge = SteadinessJudge.of(results / machine, report)

@@ -94,7 +94,7 @@ def _errors_as_lines(command: str) -> Iterator[None]:
         mend = UNASKED.get(command, "run it in a terminal")
         raise UserError(f"asv {command} asks, and no one can answer here: {mend}") from None
     except OSError as error:
-        if _output_fails():
+        if error.filename is None and _output_fails():
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             print(f"asv: cannot write the output: {error.strerror}{remedy(error)}", file=sys.stderr)
             sys.exit(1)
