@@ -152,6 +152,14 @@ def test_percentiles_are_bars_of_one_scale(page: Any, site: str) -> None:
     assert sorted(set(widths)) == widths[:3]
 
 
+def test_rows_without_a_factor_begin_at_the_edge_of_a_phone(page: Any, site: str) -> None:
+    """The names of latencies stand above their bars, with no empty column before them."""
+    page.set_viewport_size({"width": 400, "height": 900})
+    opened(page, site, "models.html")
+    name, bars = (page.locator(f"#latency-chart tbody {part}").first for part in ("th", ".picture"))
+    assert name.bounding_box()["x"] == bars.bounding_box()["x"]
+
+
 def test_each_table_has_its_order_in_the_address(page: Any, site: str) -> None:
     """Latency next to the published figures; steps have a unit that fits."""
     opened(page, site, "models.html#table=stcp920&latency-sort=-batch")

@@ -12,8 +12,8 @@ pytestmark = [
 ]
 
 PHONE = {"width": 400, "height": 800}
-TABLE = """columns => deepbench.table(document.getElementById('content'), {
-    name: 't', title: 't', cards: true, rows: Array.from({length: 150}, (_, at) => at),
+TABLE = """([columns, rows]) => deepbench.table(document.getElementById('content'), {
+    name: 't', title: 't', cards: true, rows: Array.from({length: rows}, (_, at) => at),
     columns: Array.from({length: columns}, (_, place) => ({title: 'column' + place, number: true,
         value: row => row,
         cell: row => deepbench.el('a', {href: '#' + row}, 'row ' + row)}))})"""
@@ -23,13 +23,13 @@ BUTTON = "#content button:text-is('Show all 150 rows')"
 
 @pytest.fixture
 def table(page: Any, site: str) -> Any:
-    """Opens a page with a table of 150 rows and so many columns, on a phone."""
+    """Opens a page with a table of so many columns and rows, on a phone."""
 
-    def opened(columns: int) -> Any:
+    def opened(columns: int, rows: int = 150) -> Any:
         page.set_viewport_size(PHONE)
         page.goto(f"{site}nodes.html")
         page.wait_for_selector("body[data-ready]")
-        page.evaluate(TABLE, columns)
+        page.evaluate(TABLE, [columns, rows])
         return page
 
     return opened
@@ -44,6 +44,14 @@ def test_a_phone_shows_the_first_cards(table: Any, columns: int, cards: int) -> 
     assert page.locator(BUTTON).bounding_box()["width"] > 300
     page.set_viewport_size({"width": 1280, "height": 800})
     page.wait_for_function(f"() => document.querySelectorAll('{ROWS}').length === 100")
+
+
+@pytest.mark.parametrize(("rows", "cards"), [(20, 20), (30, 30), (31, 20)])
+def test_a_few_more_cards_are_shown_at_once(table: Any, rows: int, cards: int) -> None:
+    """A button for half as many again, or fewer, is not worth a press."""
+    page = table(3, rows)
+    assert cards == page.locator(ROWS).count()
+    assert (cards < rows) == page.locator("#content button.all").is_visible()
 
 
 def test_the_button_is_used_by_keyboard(table: Any) -> None:
@@ -67,6 +75,21 @@ def test_order_and_filter_are_those_of_all_rows(table: Any) -> None:
     assert 11 == page.locator(ROWS).count()
     page.fill("#content input[type=search]", "")
     assert 20 == page.locator(ROWS).count()
+
+
+def test_tables_of_a_page_share_its_length(page: Any, site: str, html: Path) -> None:
+    """Of nine tables of changes each begins with five cards."""
+    text = (html / "verdicts.html").read_text("utf-8")
+    row = re.compile(r"(<tbody>\s*)(<tr.*?</tr>)", re.DOTALL)
+    long = row.sub(lambda found: found[1] + 12 * found[2], text)
+    table = re.compile(r"<div class=\"scroll\".*?</table>\s*</div>", re.DOTALL)
+    many = table.sub(lambda found: 9 * found[0], long, count=1)
+    html_of = {"body": many, "content_type": "text/html"}
+    page.route("**/verdicts.html*", lambda route: route.fulfill(**html_of))
+    page.set_viewport_size(PHONE)
+    page.goto(f"{site}verdicts.html")
+    page.wait_for_selector("main .table")
+    assert 5 == page.locator("main .table").first.locator("tbody tr").count()
 
 
 def test_an_address_of_a_row_shows_all_rows(page: Any, site: str, html: Path) -> None:

@@ -65,7 +65,7 @@
             (count === 1 ? 'its' : 'their') + ' calls than the GPU to compute them. ' : '';
     }
 
-    /* What the kernels of the table are, and how many of them the start page does not count. */
+    /* The kernels of the table in words, and how many of them the start page does not count. */
     function which_kernels(lines, precision) {
         var unsteady = lines.filter(function (line) { return line.unsteady && line.unsteady[d.last(line)]; }).length;
         return d.counted(lines.length, 'kernel') + ' with a time' + (precision ? ' at ' + d.words(precision) : '') + '. ' + (unsteady ? d.counted(unsteady, 'newest time') +

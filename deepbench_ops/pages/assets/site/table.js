@@ -9,7 +9,8 @@
    a row. `view`, {sort, find}, is the heading that rows are sorted by, with "-" before it for the largest first, and the filter;
    `viewed(view, typing)` is called when the user changes them. With `cards` each row is a card on a phone.
    `limit` rows are shown first, fewer cards on a phone; a button shows all. Filter and order are those of all rows, and paper has all.
-   For a table that is in the page already, `line(row)` is the element of a row, and `every` shows all of them also on a phone. */
+   For a table that is in the page already, `line(row)` is the element of a row, `every` shows all of them also on a
+   phone, and `tables` is how many such tables share the length of the page. */
 'use strict';
 
 (function () {
@@ -17,6 +18,7 @@
     var AT_ONCE = 100;  /* rows shown first; a button shows all */
     var UNSEEN = 30;  /* rows of a table that is not visible yet */
     var LINES = 100, FEWEST = 5, MOST = 20;  /* lines of all cards shown first on a phone, a line for each column, and how many cards */
+    var REST = 0.5;  /* a table that has less than so much more is shown whole */
     var FEW = 5;  /* rows that need no filter */
 
     function shown(column, row) {
@@ -107,7 +109,7 @@
     function table(place, options) {
         var columns = options.columns, taken = columns.concat(options.taken || []);
         var every = Boolean(options.every);  /* whether all rows are wanted */
-        var seen = Math.min(options.rows.length, limit()) <= UNSEEN || options.limit === Infinity, count_drawn = 0;
+        var seen = Math.min(options.rows.length, options.limit || AT_ONCE) <= UNSEEN || options.limit === Infinity, count_drawn = 0;
         var view = options.view || {}, filter = view.find || '', down = /^-/.test(view.sort || '');
         var sorted_by = columns.find(function (column) { return view.sort && column.title === view.sort.replace(/^-/, ''); }) || null, rows = [];
         var count = el('span', {role: 'status'});
@@ -130,8 +132,9 @@
 
         function limit() {
             var most = options.limit || AT_ONCE;
-            var cards = Math.max(FEWEST, Math.min(MOST, Math.floor(LINES / columns.length)));
-            return every || deepbench.printed() ? Infinity : options.cards && phone.matches ? Math.min(cards, most) : most;
+            if (every || deepbench.printed()) { return Infinity; }
+            var cards = Math.max(FEWEST, Math.min(MOST, Math.floor(LINES / columns.length / (options.tables || 1))));
+            return options.cards && phone.matches && rows.length > (1 + REST) * cards ? Math.min(cards, most) : most;
         }
 
         function viewed(typing) {
@@ -253,7 +256,7 @@
             if (box.isConnected) { box.replaceWith(place); }
             table(place, {name: [name].concat(taken.map(function (pair) { return pair[1]; })).join('-'),
                 taken: taken.map(function (pair) { return same(pair[0], pair[1]); }), title: box.getAttribute('aria-label'), columns: columns, rows: rows,
-                cards: true, limit: Infinity, every: every, line: function (row) { return row; }, view: view, viewed: viewed,
+                cards: true, limit: Infinity, every: every, tables: boxes.length, line: function (row) { return row; }, view: view, viewed: viewed,
                 detail: rows.some(commands) && function (row) { return el('div', {}, commands(row)); }});
         }
         return show;
@@ -272,7 +275,8 @@
         return own.machine && deepbench.command_block(deepbench.confirm_command(own.machine, own.release));
     }
 
-    var adopted = Array.from(document.querySelectorAll('main .scroll'), function (box, place) {
+    var boxes = Array.from(document.querySelectorAll('main .scroll'));
+    var adopted = boxes.map(function (box, place) {
         var page = location.pathname.split('/').pop().replace('.html', '');
         return adopt(box, page + (place ? '-' + place : ''));
     });
