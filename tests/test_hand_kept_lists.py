@@ -27,6 +27,7 @@ PUBLISHED = "what the published workbooks say of this family alone"
 REASONS = {
     ("analysis/missing_reasons.py", "mindspore"): WHOLE_MODELS,
     ("analysis/missing_reasons.py", "torch"): WHOLE_MODELS,
+    ("analysis/model_latency_points.py", "model"): WORD,
     ("analysis/model_tables.py", "mindspore"): WHOLE_MODELS,
     ("analysis/model_tables.py", "torch"): WHOLE_MODELS,
     ("analysis/published_model_figures.py", "mindspore"): WHOLE_MODELS,

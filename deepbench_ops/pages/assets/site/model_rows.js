@@ -24,9 +24,10 @@
         return here && here.differs.includes(here.precision) ? here.precision : '';
     }
 
-    /* Other differences from the published figure, in words; '' where there are none. */
+    /* Differences from the published figure that its bar does not name, in words; '' where there are none. */
     function otherwise(row, machine) {
-        return cell(row, machine).differs.filter(function (text) { return text !== unlike(row, machine); }).join(', ');
+        var here = cell(row, machine);
+        return here.differs.filter(function (text) { return text !== unlike(row, machine) && text !== here.by; }).join(', ');
     }
 
     function rate(value) { return value >= 1000 ? d.grouped(Math.round(value)) : d.digits(value, 3); }
