@@ -17,6 +17,7 @@ from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.pages.data_files import rounded
 from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.problems.precision import MIXED, multiplied
+from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.problem_lists import TYPES, heading, title_prefix
 from deepbench_ops.releases.release_table import Release
 
@@ -48,6 +49,9 @@ def content(
         "frameworks": list(dict.fromkeys([*frameworks()[0], *(each.framework for each in places)])),
         "headings": {name: heading(name) for name in TYPES},
         "title_prefixes": {name: title_prefix(name) for name in TYPES},
+        "fewer_operations": [
+            name for name, kind in TYPES.items() if kind.fast_factor is not Problem.fast_factor
+        ],
         "multiplied": {MIXED: multiplied(MIXED)},
         "releases": [
             {

@@ -38,6 +38,7 @@ def test_families_and_frameworks_are_those_found_in_their_order():
     found = content("", (), {other: 0}, {}, ())
     assert [*known, "fftlib"] == found["frameworks"]
     assert list(family_list.found()[0]) == found["families"]
+    assert "gemm" not in found["fewer_operations"] and "conv" in found["fewer_operations"]
 
 
 def test_a_peak_that_was_measured_next_to_other_load_is_marked():

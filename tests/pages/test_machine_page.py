@@ -329,6 +329,23 @@ def test_the_roofline_names_missing_figures_and_kernels_above_it(
     assert shown in page.inner_text("#roofline-summary")
 
 
+@pytest.mark.parametrize("family", ["gemm", "conv"])
+def test_convolutions_are_blamed_only_where_they_are_above_the_peak(
+    page: Any, site: str, changed: Any, family: str
+) -> None:
+    """The kernels here are matrix products, which are taken for the others."""
+
+    def low_peak(data: Any) -> None:
+        data["fewer_operations"] = [family]
+        of_lab(data)["peaks"][0]["value"] = 1e6
+
+    changed("data/catalogue.js", low_peak)
+    opened(page, site, NUMPY)
+    summary = page.inner_text("#roofline-summary")
+    assert "2 kernels are above the peak" in summary
+    assert (family == "gemm") == ("convolutions by Winograd or FFT need fewer" in summary)
+
+
 def test_a_peak_that_was_measured_next_to_other_load_is_marked(
     page: Any, site: str, changed: Any
 ) -> None:

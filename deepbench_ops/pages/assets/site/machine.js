@@ -38,7 +38,7 @@
     }
 
     /* The number of kernels above the roof, with the possible reasons. */
-    function above(lines, figure) {
+    function above(lines, figure, families) {
         var over_peak = lines.filter(function (line) { return d.rate(line, d.last(line)) > figure.peak; });
         var over_slope = lines.filter(function (line) {
             var rate = d.rate(line, d.last(line));
@@ -46,15 +46,15 @@
         });
         var shares = over_peak.map(function (line) { return d.rate(line, d.last(line)) / figure.peak; });
         return (over_peak.length ? above_what(over_peak.length, 'the peak') + ', at most ' + d.digits(Math.max.apply(null, shares), 3) +
-            ' times the peak: ' + above_peak(over_peak, figure) : '') +
+            ' times the peak: ' + above_peak(over_peak, figure, families) : '') +
             (over_slope.length ? above_what(over_slope.length, 'the line of the memory bandwidth') +
             (over_slope.length === 1 ? ': its' : ': their') + ' operands stayed in a cache. ' : '');
     }
 
-    /* Reasons why kernels may be above the peak. */
-    function above_peak(lines, figure) {
-        var convolutions = lines.some(function (line) { return line.family.includes('conv'); });
-        return (convolutions ? 'convolutions by Winograd or FFT need fewer operations than are counted, and the' : 'the') + ' peak was measured ' +
+    /* Reasons why kernels may be above the peak; `families` have algorithms with fewer operations than are counted. */
+    function above_peak(lines, figure, families) {
+        var fewer = lines.some(function (line) { return families.includes(line.family); });
+        return (fewer ? 'convolutions by Winograd or FFT need fewer operations than are counted, and the' : 'the') + ' peak was measured ' +
             (figure.disturbed_peak ? 'next to other load' : 'with one product, which may not be the fastest') + '. ';
     }
 
@@ -78,12 +78,12 @@
 
     function drawable(lines) { return lines.filter(function (line) { return line.flops && line.bytes; }); }
 
-    function roof_summary(lines, figure, precision, multiplied) {
+    function roof_summary(lines, figure, precision, multiplied, families) {
         var own = drawable(lines);
         if (!own.length) { return without_roofline(lines, precision); }
         var counted = own.length === lines.length ? d.counted(own.length, 'kernel')
             : own.length + ' of ' + d.counted(lines.length, 'kernel') + ' (the others have no FLOP per byte)';
-        return figure.peak && figure.bandwidth ? counted + '. ' + above(own, figure) + launch_bound(own) + 'Click a point to open its timeline.'
+        return figure.peak && figure.bandwidth ? counted + '. ' + above(own, figure, families) + launch_bound(own) + 'Click a point to open its timeline.'
             : counted + ', no roof: the profile has no ' + [figure.peak ? '' : 'peak for ' + multiplied,
                 figure.bandwidth ? '' : 'memory bandwidth'].filter(Boolean).join(' and no ') + ' on ' + figure.device + '.';
     }
@@ -231,7 +231,7 @@
             if (!families.includes(view.family)) { view.family = ''; }
             function kept(lines) { return lines.filter(function (line) { return !view.family || line.family === view.family; }); }
             at('roofline-summary').replaceChildren.apply(at('roofline-summary'),
-                [roof_summary(kept(own.lines), own.figure, precision, multiplied) + ' '].concat(compared_text(own.machine, other, found.framework, precision)));
+                [roof_summary(kept(own.lines), own.figure, precision, multiplied, catalogue.fewer_operations) + ' '].concat(compared_text(own.machine, other, found.framework, precision)));
             roofline(sides.map(function (side) { return Object.assign({}, side, {lines: kept(side.lines)}); }), catalogue.families, precision);
             past(catalogue, own.machine, found.speeds, precision);
             d.machine_families(at('families'), families, {lines: own.lines, others: other && other.lines, catalogue: catalogue, chosen: view.family,
