@@ -10,6 +10,7 @@ from browsing import WORK, picture_text, saved_picture, series
 from published_site import HOSTILE, unpacked
 
 from deepbench_ops.pages.data_encoding import script_of
+from deepbench_ops.problems.problem_lists import TYPES, heading
 
 pytestmark = [
     pytest.mark.browser,
@@ -235,6 +236,23 @@ SPEEDS = {
 
 LOOKS = """lines => lines.map(
     line => getComputedStyle(line).stroke + ' ' + line.getAttribute('stroke-dasharray'))"""
+
+
+@pytest.mark.parametrize("name", sorted({heading(family) for family in TYPES}, key=len)[-3:])
+def test_the_longest_names_of_families_fit_their_picture(start: Any, name: str) -> None:
+    """They were cut at its right edge."""
+    page = start({})
+    right = page.evaluate(
+        """label => {
+            const line = {label, look: {colour: 0, mark: 0}, at: [0, 1], values: [1, 2]};
+            const picture = deepbench.small_lines([line], 2);
+            document.getElementById('main').append(picture);
+            const box = picture.querySelector('text').getBBox();
+            return [box.x + box.width, picture.viewBox.baseVal.width, box.x];
+        }""",
+        f"0.97\u00d7 {name}",
+    )
+    assert right[0] <= right[1] and right[2] > 60
 
 
 def test_no_two_families_of_a_picture_look_alike(start: Any, html: Path) -> None:

@@ -4,6 +4,7 @@
 (function () {
     var SPACE = 'http://www.w3.org/2000/svg';
     var COLOURS = 7;  /* that look different, c0 to c6 in site.css */
+    var ROOM = 138, MOST_ROOM = 230, LETTER = 6.2;  /* pixels for the labels of small lines, and the mean width of one of their letters */
     var DASHES = ['none', '8 4', '2 3', '9 3 2 3', '15 4', '14 3 2 3 2 3', '1 6'];
 
     /* The look of a family or a framework, the same in every picture: colour and mark, which is its symbol or dash. They follow from its place
@@ -58,7 +59,8 @@
     /* Lines over the same places, each {label, look, at, values}, with their labels at the right end. `count`: how many
        places there are. Values are positive; the scale is logarithmic and holds 1, drawn as a thin line. */
     function lines(given, count) {
-        var width = 300, height = 84, room = 138, edge = 8;
+        var width = 300, height = 84, edge = 8, longest = Math.max.apply(null, given.map(function (line) { return line.label.length; }));
+        var room = Math.max(ROOM, Math.min(MOST_ROOM, LETTER * longest + 14));
         var logs = given.flatMap(function (line) { return line.values.map(Math.log); }).concat(0);
         var x = scale(0, count - 1, edge, width - room), y = scale(Math.min.apply(null, logs), Math.max.apply(null, logs), height - edge, edge);
         var drawn = given.map(function (line) {
@@ -97,7 +99,7 @@
 
     /* Counts of positive `values` on a logarithmic axis, with a labelled line at each of `ridges`, {name, at, chosen}, `width` pixels wide. */
     function histogram(values, ridges, width) {
-        var foot = 22, edge = 10, per_decade = 4, line = 13, letter = 6.2;
+        var foot = 22, edge = 10, per_decade = 4, line = 13;
         var all = values.concat(ridges.map(function (one) { return one.at; })).map(Math.log10);
         var first = Math.floor(per_decade * Math.min.apply(null, all)), last = Math.ceil(per_decade * Math.max.apply(null, all)) + 1;
         var x = scale(first / per_decade, last / per_decade, edge, width - edge), counts = {};
@@ -107,7 +109,7 @@
         });
         var texts = ridges.map(function (one) { return one.name + ', ' + deepbench.digits(one.at, 3) + (one.chosen && width > 500 ? ' FLOP per byte' : ''); });
         var lines = ridges.map(function (one) { return x(Math.log10(one.at)); });
-        var labels = places_of_labels(lines, texts.map(function (text) { return letter * text.length + 8; }), width);
+        var labels = places_of_labels(lines, texts.map(function (text) { return LETTER * text.length + 8; }), width);
         var top = 8 + line * labels.rows, height = 160 + top, y = scale(0, Math.max.apply(null, Object.values(counts)), height - foot, top + 6);
         var decades = [];
         for (var power = Math.ceil(first / per_decade); power <= last / per_decade; power += 1) { decades.push(power); }
