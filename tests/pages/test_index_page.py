@@ -209,6 +209,26 @@ def test_order_and_filter_of_each_table_are_in_the_address(page: Any, site: str)
     assert "latest-sort=release" in page.url and "machines-sort=-kernels" in page.url
 
 
+def test_the_table_of_machines_has_the_families_that_most_of_them_measured(
+    start: Any, html: Path
+) -> None:
+    """Of thirty columns only some fitted a window; its CSV has the others, too."""
+    standings = json.loads(unpacked((html / "data/index.js").read_text("utf-8")))["standings"]
+    gemm = next(one for one in standings if one["precision"] == "float32")
+    few, *many = sorted(set(TYPES) - {"gemm"})[:8]
+    machines = sorted({one["machine"] for one in standings})
+    families = [gemm | {"family": name, "machine": each} for name in many for each in machines]
+    page = start({"standings": [*standings, *families, gemm | {"family": few}]})
+    heads = page.locator("#machines thead button").all_text_contents()
+    assert {heading(name) for name in many[:6]} < set(heads)
+    assert heading(few) not in heads
+    assert "the 7 families that most machines measured" in page.inner_text("#shares")
+    with page.expect_download() as found:
+        page.click("#machines button:text-is('Download CSV')")
+    head, *_ = Path(found.value.path()).read_text().splitlines()
+    assert f"{few.replace('_', ' ')} (share)" in head
+
+
 def test_the_picture_of_a_framework_leads_to_its_chart(start: Any, html: Path) -> None:
     """The chart below shows the same machine and framework."""
     data = json.loads(unpacked((html / "data/index.js").read_text("utf-8")))

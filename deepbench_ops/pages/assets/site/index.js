@@ -5,6 +5,7 @@
 (function () {
     var d = deepbench, el = d.el;
     var at = function (id) { return document.getElementById(id); };
+    var MOST_SHARES = 7;  /* columns of families in the table of machines */
 
     /* Old addresses of asv's pages begin with this page. */
     if (/^#(\/|\w+\.)/.test(location.hash)) {
@@ -48,13 +49,29 @@
             }), '.') : []);
     }
 
+    /* The families of which the table has a column: those that most rows have, in their order. */
+    function common(families, groups) {
+        function count(family) { return groups.filter(function (row) { return row.families[family]; }).length; }
+        var most = families.slice().sort(function (a, b) { return count(b) - count(a); }).slice(0, MOST_SHARES);
+        return families.filter(function (family) { return most.includes(family); });
+    }
+
+    /* The column of a family's share of the roofline. */
+    function share_column(catalogue) {
+        return function (family) {
+            return {title: d.words(family), head: catalogue.headings[family], unit: 'share', number: true, note: 'median share of the roofline', value: function (row) {
+                return row.families[family] ? row.families[family].of_roof : null;
+            }, text: function (value) { return d.percent(value, 2); }};
+        };
+    }
+
     /* The machines at the chosen precision, else at the usual one where none has results at it. */
     function machines_table(catalogue, start, views) {
         var wanted = {kind: at('kind').value, precision: d.index_pictures.usual_precision(
             d.distinct(start.standings.map(function (one) { return one.precision; })), at('precision').value)};
         at('machines-title').textContent = 'Machines at ' + d.words(wanted.precision || at('precision').value);
         var families = catalogue.families.filter(function (family) {
-            return start.standings.some(function (one) { return one.family === family; });
+            return start.standings.some(function (one) { return one.family === family && one.precision === wanted.precision; });
         });
         var by_name = {};
         catalogue.machines.forEach(function (machine) { by_name[machine.name] = machine; });
@@ -71,6 +88,9 @@
             group.headline += one.headline;
             group.newest = Math.max(group.newest, one.newest);
         });
+        var shown = common(families, Object.values(groups)), rest = families.filter(function (family) { return !shown.includes(family); });
+        at('shares').textContent = rest.length ? 'The table has the ' + shown.length + ' families that most machines measured. The shares of ' + rest.length +
+            ' more are in the CSV, and on the page of each machine.' : '';
         var all = Object.values(start.headline).reduce(function (a, b) { return a + b; }, 0);
         d.table(at('machines'), Object.assign(views.of('machines'), {
             name: 'machines',
@@ -88,16 +108,13 @@
                 }},
                 {title: 'newest', value: function (row) { return catalogue.releases[row.newest].name; }},
                 {title: 'device', value: function (row) { return row.device; }}
-            ].concat(families.map(function (family) {
-                return {title: d.words(family), head: catalogue.headings[family], unit: 'share', number: true, note: 'median share of the roofline', value: function (row) {
-                    return row.families[family] ? row.families[family].of_roof : null;
-                }, text: function (value) { return d.percent(value, 2); }};
-            }), [
+            ].concat(shown.map(share_column(catalogue)), [
                 {title: 'kernels', number: true, note: 'kernels with a steady time at this precision', value: function (row) { return row.kernels; }},
                 {title: 'headline', head: 'headline, of ' + all, number: true, value: function (row) { return row.headline; }},
                 {title: 'released', day: true, value: function (row) { return catalogue.releases[row.newest].date; }},
                 {title: 'processor', value: function (row) { return d.processor(row.machine); }}
-            ])
+            ]),
+            taken: rest.map(share_column(catalogue))
         }));
         others(catalogue, start, new Set(Object.values(groups).map(function (row) { return row.machine.name; })), wanted.kind, wanted.precision);
     }
