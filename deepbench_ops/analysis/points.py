@@ -49,6 +49,7 @@ STAND_IN = "commit"
 
 TOO_FEW = "too few samples"
 TOO_FAR = "samples too far apart"
+NOT_STORED = "no interval stored"
 
 KernelKey = tuple[str, str, str, str, str, int | None, str, str, str]
 """The kernel of a point: see `Point.kernel`."""
@@ -215,7 +216,7 @@ class Point(NamedTuple):
     def without_interval(self) -> str:
         """Reason why it has no interval, in a few words; "" where it has one."""
         if self.low is None or self.high is None:
-            return TOO_FEW
+            return TOO_FEW if self.samples < FEWEST_SAMPLES else NOT_STORED
         if self.samples < FEWEST_SAMPLES and self.ensemble is None:
             return TOO_FEW
         near = self.seconds / WIDEST <= self.low and self.high <= self.seconds * WIDEST

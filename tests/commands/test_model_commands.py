@@ -253,6 +253,7 @@ def test_stored_runs_of_latency_are_compared_with_published_figures():
     found = with_latency_runs([eager], runs, {"torch-2": release})
     assert [("eager", 2.0), ("onnxruntime", 0.5)] == [(p.execution, p.seconds) for p in found]
     assert ("onnxruntime",) == nearest(found, WANTED).differs
+    assert "no interval stored" == found[1].without_interval
     assert [] == with_latency_runs([], runs, {"torch-2": release})
 
 
