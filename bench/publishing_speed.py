@@ -132,7 +132,8 @@ def table(rounds: Sequence[Measured]) -> str:
 def store(text: str, rounds: int) -> None:
     """Store a table of one copy with its machine and day, and copy it into the docs."""
     where = f"{os.cpu_count()} cores of {machine_facts.processor_name()}"
-    STORED.write_text(f"{text}medians of {rounds} rounds, {date.today()}, {where}\n", "utf-8")
+    remark = f"{SLOW}: {PLAIN_VARIABLE}=1; medians of {rounds} rounds, {date.today()}, {where}\n"
+    STORED.write_text(text + remark, "utf-8")
     subprocess.run([sys.executable, ROOT / "scripts" / "copy_code_into_docs.py"], check=True)
 
 

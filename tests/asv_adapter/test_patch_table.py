@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -86,18 +87,18 @@ def test_the_table_can_be_printed():
 
 
 def test_the_times_with_and_without_speedups_follow_the_table(capsys):
-    """Those of the lab note that the line names, with its date."""
+    """Those of the lab note of that day, each way in a row."""
     __main__.main()
-    shown = capsys.readouterr().out.partition("\n\n")[2]
-    numbers = re.search(r"(\S+) values: (\S+) with .*, (\S+) without .*PLAIN_ASV=1", shown)
-    day, machine, note = re.search(r"measured on (.*) on (\S+): (docs/\S+\.md)\n", shown).groups()
-    text = (PACKAGE.parent / note).read_text("utf-8")
-    assert 2 == len(shown.splitlines())
-    measured = text[text.index(f"\n{day}, `{machine}`") :].partition("\n## ")[0]
-    values, fast, slow = numbers.groups()
-    assert f"\n{values} values." in measured
-    assert f"| all pages, `DEEPBENCH_PLAIN_ASV=1` | {slow} |" in measured
-    assert f"| all pages, with speed-ups, nothing stored | {fast} |" in measured
+    *rows, remark = capsys.readouterr().out.partition("\n\n")[2].splitlines()
+    assert "without speed-ups: DEEPBENCH_PLAIN_ASV=1" in remark
+    day = date.fromisoformat(re.search(r"\d{4}-\d\d-\d\d", remark)[0])
+    text = (PACKAGE.parent / "docs/lab-notes/2026-11-23-publishing-speed.md").read_text("utf-8")
+    measured = text[text.index(f"\n{day:%-d %B %Y}, ") :].partition("\n## ")[0]
+    ways = [re.split(r"\s{2,}", row) for row in rows[2:]]
+    assert {"plain asv", "without speed-ups", "all pages"} < {way for _, way, *_ in ways}
+    for values, _, seconds, of_processors, *_, memory in ways:
+        row = rf"\| {values} \| [^|]+ \| {seconds} \| {of_processors} \| [\d.]+ \| {memory} \|"
+        assert re.search(row, measured), (values, seconds)
 
 
 def test_nothing_but_the_table_assigns_to_asv():

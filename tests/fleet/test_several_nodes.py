@@ -76,7 +76,7 @@ def test_trainings_alone_are_planned_unless_families_are_named(project):
         (job["training"]["network"], job["training"]["batch"]) for job in jobs(project)
     ]
     assert all(job["release"].startswith("torch-") for job in jobs(project))
-    status, _, wrong = plan(*NODES, "--training", "mmoe")
+    status, _, wrong = plan(*NODES, "--training", "mmoe", "--replace")
     assert 0 == status, wrong
     assert [["all_reduce"], []] == [job["families"] for job in jobs(project)]
 
