@@ -49,7 +49,7 @@
             }), '.') : []);
     }
 
-    /* The families of which the table has a column: those that most rows have, in their order. */
+    /* The families that have a column in the table: those that most rows have, in their order. */
     function common(families, groups) {
         function count(family) { return groups.filter(function (row) { return row.families[family]; }).length; }
         var most = families.slice().sort(function (a, b) { return count(b) - count(a); }).slice(0, MOST_SHARES);
