@@ -23,6 +23,9 @@ MOST_BYTES = 200 << 20
 _known: dict[Path, tuple[FileState, Results]] = {}
 """Results by file, with the state of the file when it was read; those read first come first."""
 
+_bytes = [0]
+"""Of all files in `_known`."""
+
 _sound: list[tuple[str, str, str]] = []
 """Folder, name and machine of every file that can be read, as asv lists result files."""
 
@@ -59,6 +62,7 @@ def remembered() -> Iterator[None]:
             yield
     finally:
         _known.clear()
+        _bytes[0] = 0
 
 
 def _checked(load: Callable[..., Results]) -> Callable[..., Results]:
@@ -99,12 +103,18 @@ def _remembered(load: Callable[..., Results]) -> Callable[..., Results]:
 
 def _remember(file: Path, now: FileState, found: Results) -> None:
     """Remember the results of a file; forget those that were read first if all are too large."""
-    _known.pop(file, None)
+    _forget(file)
     _known[file] = now, found
-    held = sum(size for (_, size, _), _ in _known.values())
-    while held > MOST_BYTES and len(_known) > 1:
-        (_, size, _), _ = _known.pop(next(iter(_known)))
-        held -= size
+    _bytes[0] += now[1]
+    while _bytes[0] > MOST_BYTES and len(_known) > 1:
+        _forget(next(iter(_known)))
+
+
+def _forget(file: Path) -> None:
+    """Forget the results of a file, if they are remembered."""
+    if file in _known:
+        (_, size, _), _ = _known.pop(file)
+        _bytes[0] -= size
 
 
 SOUND = Patch(

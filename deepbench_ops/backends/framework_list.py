@@ -131,7 +131,8 @@ def with_family(family: str) -> list[str]:
 
 
 def is_installed(framework: Framework) -> bool:
-    """Return whether the packages of a framework are there; of a plugin that is not known: True."""
+    """Return whether the packages of a framework are there; True for one of a plugin, whose
+    packages are not known."""
     needed = (framework.name, *framework.companions)
     return not framework.own or all(find_spec(name) is not None for name in needed)
 

@@ -226,13 +226,13 @@ def test_the_same_change_on_other_machines_is_named(
             1.3,
             [[4, "slower", 1.3, 1.1, 1.9, 9, ""]],
             "1 ms \u2192 1.5 ms\nthese two: 1.5\u00d7 slower",
-            "9 shared rounds; the times are from others too",
+            "9 shared rounds; the times come from other rounds too",
         ),
         (
             1.3,
             [[4, "slower", 1.45, 1.4, 1.48, 9, ""]],
             "1 ms \u2192 1.5 ms\nthese two: 1.5\u00d7 slower",
-            "9 shared rounds; the times are from others too",
+            "9 shared rounds; the times come from other rounds too",
         ),
     ],
 )

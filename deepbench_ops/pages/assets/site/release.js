@@ -154,7 +154,7 @@
 
     /* How the verdict was obtained, and why the factor differs from the quotient of the times. */
     function judged_by(row) {
-        return row.origin + (!unlike_times(row) ? '' : /shared round/.test(row.origin) ? '; the times are from others too'
+        return row.origin + (!unlike_times(row) ? '' : /shared round/.test(row.origin) ? '; the times come from other rounds too'
             : ': the levels before and after, over several releases');
     }
 
