@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browsing import open_page
 from published_site import HOSTILE, unpacked
 
 from deepbench_ops.pages.data_encoding import script_of
@@ -15,12 +16,6 @@ pytestmark = [
 ]
 
 READY = "body[data-ready]"
-
-
-def opened(page: Any, site: str, address: str) -> None:
-    page.goto("about:blank")
-    page.goto(f"{site}{address}")
-    page.wait_for_selector(READY)
 
 
 def followed(page: Any, name: str) -> None:
@@ -46,7 +41,7 @@ def test_the_navigation_carries_a_choice(
     page: Any, site: str, name: str, select: str, value: str
 ) -> None:
     """Machine and framework that were chosen on one page are chosen on the next one."""
-    opened(page, site, "machine.html#machine=lab-1")
+    open_page(page, site, "machine.html#machine=lab-1")
     page.select_option("#machine", HOSTILE)
     page.wait_for_function("name => location.hash.includes(encodeURIComponent(name))", arg="<")
     page.select_option("#framework", "torch")
@@ -66,20 +61,20 @@ def links(page: Any) -> dict[str, str]:
 
 def test_links_carry_only_what_their_page_has_choices_of(page: Any, site: str) -> None:
     """By the names of that page; the page's own link and those without choices carry nothing."""
-    opened(page, site, "operations.html#family=gemm&precision=int8&machine=lab-1&find=1760")
+    open_page(page, site, "operations.html#family=gemm&precision=int8&machine=lab-1&find=1760")
     found = links(page)
     assert "where=lab-1&at=int8&carried=yes" == found["frameworks.html"]
     assert "side=lab-1&precision=int8&family=gemm&carried=yes" == found["compare.html"]
     assert "machine=lab-1&carried=yes" == found["models.html"]
     without = ("operations.html", "verdicts.html", "releases.html")
     assert ["", "", ""] == [found[name] for name in without]
-    opened(page, site, "models.html")
+    open_page(page, site, "models.html")
     assert {""} == {*links(page).values()}
 
 
 def test_links_follow_a_choice_and_back(page: Any, site: str) -> None:
     """They have the choices in the address, so Back takes one out again."""
-    opened(page, site, "operations.html")
+    open_page(page, site, "operations.html")
     assert "" == links(page)["timeline.html"]
     page.select_option("#precision", "int8")
     assert "precision=int8" in links(page)["timeline.html"]
@@ -89,7 +84,7 @@ def test_links_follow_a_choice_and_back(page: Any, site: str) -> None:
 
 def test_the_framework_of_a_side_is_carried_without_its_version(page: Any, site: str) -> None:
     """A side may be a release of a framework."""
-    opened(page, site, "compare.html#side=lab-1@numpy-2.0.2&side=lab-1@torch")
+    open_page(page, site, "compare.html#side=lab-1@numpy-2.0.2&side=lab-1@torch")
     assert "machine=lab-1&framework=numpy&carried=yes" == links(page)["release.html"]
 
 
@@ -111,9 +106,9 @@ def test_the_framework_of_a_side_is_carried_without_its_version(page: Any, site:
 def test_a_carried_choice_without_data_is_ignored(page: Any, site: str, address: str) -> None:
     """The page looks as without it, and reports nothing, as it does for other addresses."""
     name = address.partition("#")[0]
-    opened(page, site, name + ("#machine=lab-1" if "lab-1" in address else ""))
+    open_page(page, site, name + ("#machine=lab-1" if "lab-1" in address else ""))
     usual = page.inner_text("main")
-    opened(page, site, f"{address}&carried=yes")
+    open_page(page, site, f"{address}&carried=yes")
     assert usual == page.inner_text("main")
     assert 0 == page.locator(".missing, #found:has-text('names')").count()
 
@@ -125,5 +120,5 @@ def test_a_release_of_the_carried_machine_is_shown(page: Any, site: str, html: P
     own["releases"] = own["releases"][:1]
     body = script_of(json.dumps(index))
     page.route("**/data/changes/index.js", lambda route: route.fulfill(body=body))
-    opened(page, site, "release.html#machine=lab-1&framework=numpy&carried=yes")
+    open_page(page, site, "release.html#machine=lab-1&framework=numpy&carried=yes")
     assert "lab-1" == page.input_value("#machine")

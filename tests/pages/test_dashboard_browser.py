@@ -13,6 +13,7 @@ from browsing import (
     column_of,
     heat_of_releases,
     open_chip,
+    open_page,
     rows,
     series,
 )
@@ -33,13 +34,6 @@ WRITTEN = ("frameworks", "verdicts", "releases")
 WIDTHS = (400, 1280, 2560)
 COMPARED = "other compared with first"
 ARTEFACTS = Path(__file__).resolve().parents[2] / "artifacts" / "pages"
-
-
-def open_page(page: Any, site: str, address: str) -> None:
-    """Open one of the pages that read data, and wait until it is drawn."""
-    page.goto("about:blank")  # a change after # alone would not load the page again
-    page.goto(f"{site}{address}")
-    page.wait_for_selector("body[data-ready]")
 
 
 @pytest.mark.parametrize("name", [*READING, *WRITTEN])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import open_chip, rows
+from browsing import open_chip, open_page, rows
 from published_site import HOSTILE, unpacked
 
 from deepbench_ops.pages.data_encoding import script_of
@@ -19,12 +19,6 @@ pytestmark = [
 
 READY = "body[data-ready]"
 TICKED = "Array.from(document.querySelectorAll('#machines input:checked'), box => box.value)"
-
-
-def opened_page(page: Any, site: str, address: str) -> None:
-    page.goto("about:blank")
-    page.goto(f"{site}{address}")
-    page.wait_for_selector(READY)
 
 
 def goes(page: Any, way: str) -> None:
@@ -51,7 +45,7 @@ def goes(page: Any, way: str) -> None:
 )
 def test_back_undoes_a_choice(page: Any, site: str, address: str, select: str, value: str) -> None:
     """Back stays on the page, Forward chooses again, and the focus stays."""
-    opened_page(page, site, address)
+    open_page(page, site, address)
     first = page.input_value(select)
     assert value != first
     shown = rows(page, "#content")
@@ -68,7 +62,7 @@ def test_back_undoes_a_choice(page: Any, site: str, address: str, select: str, v
 
 def test_each_choice_is_one_step(page: Any, site: str) -> None:
     """Two menus and a box are undone one after another, charts included."""
-    opened_page(page, site, "timeline.html#machine=lab-1&family=gemm")
+    open_page(page, site, "timeline.html#machine=lab-1&family=gemm")
     steps = page.evaluate("history.length")
     open_chip(page, "#x")
     page.select_option("#x", "order")
@@ -87,7 +81,7 @@ def test_each_choice_is_one_step(page: Any, site: str) -> None:
 def test_a_page_stays_where_it_was_scrolled_to(page: Any, site: str) -> None:
     """Back does not scroll a page whose height stays."""
     page.set_viewport_size({"width": 1280, "height": 500})
-    opened_page(page, site, "timeline.html#machine=lab-1&family=gemm")
+    open_page(page, site, "timeline.html#machine=lab-1&family=gemm")
     page.evaluate("scrollTo(0, 300)")
     open_chip(page, "#x")
     page.locator("#x").evaluate("select => { select.value = 'order'; select.onchange(); }")
@@ -98,7 +92,7 @@ def test_a_page_stays_where_it_was_scrolled_to(page: Any, site: str) -> None:
 
 def test_back_leads_to_the_previous_page(page: Any, site: str) -> None:
     """Opening a page adds no step of its own."""
-    opened_page(page, site, "index.html")
+    open_page(page, site, "index.html")
     page.click("header a:text-is('Models')")
     page.wait_for_selector(READY)
     page.go_back()
@@ -163,7 +157,7 @@ def test_back_undoes_order_and_filter_of_a_written_table(
 @pytest.mark.parametrize(("works", "said"), [(True, "Copied"), (False, "Not copied")])
 def test_copying_shows_its_outcome(page: Any, site: str, works: bool, said: str) -> None:
     """On the button for a while, and to screen readers."""
-    opened_page(page, site, "timeline.html#machine=lab-1&family=gemm")
+    open_page(page, site, "timeline.html#machine=lab-1&family=gemm")
     page.evaluate(
         """works => {
             const write = () => works ? Promise.resolve() : Promise.reject(new Error('refused'));
@@ -218,7 +212,7 @@ def test_a_group_opens_to_all_its_kernels(page: Any, site: str, html: Path) -> N
     cause |= {"scope": "family"}
     changed = script_of(json.dumps(data))
     page.route("**/data/index.js", lambda route: route.fulfill(body=changed))
-    opened_page(page, site, "index.html")
+    open_page(page, site, "index.html")
     page.click("#latest summary:text-is('matrix products, float32: 7 kernels')")
     rows = page.locator("#latest details li").all_inner_texts()
     assert 7 == len(rows)
@@ -270,7 +264,7 @@ def test_a_search_matches_words(page: Any, site: str, words: str, found: int) ->
 
 def test_a_filter_matches_words_outside_the_table(page: Any, site: str) -> None:
     """The family of a timeline's rows matches; an m inside a name does not."""
-    opened_page(page, site, "timeline.html#machine=lab-1&family=gemm")
+    open_page(page, site, "timeline.html#machine=lab-1&family=gemm")
     everything = len(rows(page, "#table"))
     page.fill("#table input[type=search]", "gemm")
     assert everything == len(rows(page, "#table"))
@@ -285,7 +279,7 @@ def test_one_kernel_is_written_in_the_singular(page: Any, site: str, html: Path)
         one["sources"] = [[source[0], 1, source[2]] for source in one["sources"]]
     changed = script_of(json.dumps(data))
     page.route("**/data/index.js", lambda route: route.fulfill(body=changed))
-    opened_page(page, site, "index.html")
+    open_page(page, site, "index.html")
     page.click("#machines button.open")
     assert "1 kernel of " in page.inner_text("#machines tr.detail")
 
@@ -302,7 +296,7 @@ def test_another_family_keeps_the_ticked_machine(page: Any, site: str, html: Pat
     lines = unpacked((html / f"data/lines/{other['key']}/gemm.js").read_text("utf-8"))
     page.route(f"**/{file}", lambda route: route.fulfill(body=script_of(json.dumps(data))))
     page.route("**/conv.js", lambda route: route.fulfill(body=script_of(lines)))
-    opened_page(page, site, "timeline.html#machine=lab-1&family=gemm")
+    open_page(page, site, "timeline.html#machine=lab-1&family=gemm")
     page.select_option("#family", "conv")
     page.wait_for_selector("#summary:has-text('No results of convolutions on lab-1')")
     assert ["lab-1"] == page.evaluate(TICKED)
@@ -324,7 +318,7 @@ def test_the_console_has_no_warnings(browser: Any, site: str) -> None:
     page = context.new_page()
     messages: list[str] = []
     page.on("console", lambda message: messages.append(message.text))
-    opened_page(page, site, "index.html")
+    open_page(page, site, "index.html")
     page.wait_for_timeout(5000)
     context.close()
     assert [] == messages

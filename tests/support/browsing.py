@@ -87,6 +87,14 @@ def opened(browser: Any) -> Iterator[Any]:
     assert [] == faults
 
 
+def open_page(page: Any, site: str, address: str) -> None:
+    """Open a page of a site, and wait until it is drawn; loaded again where only the part of the
+    address after # differs."""
+    page.goto("about:blank")
+    page.goto(f"{site}{address}")
+    page.wait_for_selector("body[data-ready]")
+
+
 def rows(page: Any, place: str) -> list[list[str]]:
     """The cells of a table's body, less the buttons."""
     script = """place => Array.from(document.querySelectorAll(place + ' tbody tr'), row =>
