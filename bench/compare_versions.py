@@ -103,6 +103,8 @@ def timed(command: list[str], folder: Path, step: str) -> Cost:
         SystemExit: It failed; its last lines are printed.
     """
     surroundings = {**os.environ, "HOME": str(folder / ".home"), "COLUMNS": "100"}
+    # Without it each process would compile all modules, which no user's processes do.
+    surroundings.pop("PYTHONDONTWRITEBYTECODE", None)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.perf_counter()
     done = subprocess.run(

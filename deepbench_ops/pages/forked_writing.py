@@ -1,21 +1,65 @@
 """Files that a fork of this process writes, while this one writes others."""
 
+import mmap
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TypeVar
 
 from deepbench_ops import process_lifetime
 from deepbench_ops.process_lifetime import FORKS
 
+Item = TypeVar("Item")
+
 
 @contextmanager
-def written_meanwhile(write: Callable[[], None]) -> Iterator[None]:
+def divided(items: Sequence[Item], write: Callable[[Item], None]) -> Iterator[Iterator[Item]]:
+    """Yield the items to be written in the block, while a fork runs `write` for the others.
+
+    Each process takes the next item when it has written its last one, so that both end at about
+    the same time if the longest items come first. `write` only writes files. If the fork failed,
+    `write` runs here for all that the block has not taken; see `written_meanwhile`.
+    """
+    if not items:
+        yield iter(())
+        return
+    ours: set[int] = set()
+    with mmap.mmap(-1, len(items)) as taken:  # a byte for each item, seen by both processes
+
+        def untaken() -> Iterator[int]:
+            for place in range(len(items)):
+                if not taken[place]:
+                    taken[place] = 1  # if both are here at once, both write the same file
+                    yield place
+
+        def write_theirs() -> None:
+            for place in untaken():
+                write(items[place])
+
+        def write_rest() -> None:
+            for place, item in enumerate(items):
+                if place not in ours:
+                    write(item)
+
+        def take_ours() -> Iterator[Item]:
+            for place in untaken():
+                ours.add(place)
+                yield items[place]
+
+        with written_meanwhile(write_theirs, write_rest):
+            yield take_ours()
+
+
+@contextmanager
+def written_meanwhile(
+    write: Callable[[], None], instead: Callable[[], None] | None = None
+) -> Iterator[None]:
     """Run `write`, which only writes files, in a fork while the block runs.
 
-    If the fork failed, was killed or cannot be made, `write` runs in this process after the block,
-    and its error is raised. The fork ends at once if the block raises, and at Ctrl-C, also while it
-    is started or waited for.
+    If the fork failed, was killed or cannot be made, `instead` (by default `write`) runs in this
+    process after the block, and its error is raised. The fork ends at once if the block raises, and
+    at Ctrl-C, also while it is started or waited for.
     """
     fork: int | None = None
     written = False
@@ -33,7 +77,7 @@ def written_meanwhile(write: Callable[[], None]) -> Iterator[None]:
                 os.kill(fork, signal.SIGKILL)
                 os.waitpid(fork, 0)
     if not written:
-        write()
+        (instead or write)()
 
 
 def _fork(write: Callable[[], None]) -> int | None:

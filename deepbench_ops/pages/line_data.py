@@ -60,7 +60,8 @@ def files(
             problems[point.problem_id] = len(problems)
             described_problems.append(problem_fields(point.problem))
         one, address = fields[id(line)]
-        known = {field: one.pop(field) for field in CHOICES.union(point.unusual) if field in one}
+        chosen = sorted(CHOICES.union(point.unusual) & one.keys())
+        known = {field: one.pop(field) for field in chosen}
         known |= {"problem": problems[point.problem_id], "times": len(line.points), "part": address}
         choices.append(known)
     found: dict[str, dict[str, Any]] = {name: {"problems": described_problems, "lines": choices}}

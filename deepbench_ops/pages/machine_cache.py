@@ -3,12 +3,13 @@
 import hashlib
 import re
 from collections.abc import Callable, Iterable
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from deepbench_ops.pages.forked_writing import written_meanwhile
+from deepbench_ops.pages.forked_writing import divided
 from deepbench_ops.storage import compression, ensemble_round_files, input_digest
 from deepbench_ops.storage import json_cache as cache_file
 
@@ -47,28 +48,29 @@ class MachineCache(Generic[Value]):
         """Return the value of each machine's folder of results, from its file or from `compute`.
 
         `compute` is called for machines without a file that has a valid value. If these are
-        several, a fork computes and stores the values of some of them meanwhile.
+        several, a fork computes and stores the values of some of them.
         """
         machines = list(machines)
         stored = {machine: self._stored(machine) for machine in machines}
         found = {machine: value for machine, value in stored.items() if value is not None}
-        ours, theirs = halves([machine for machine in machines if machine not in found])
+        missing = by_work(machine for machine in machines if machine not in found)
 
-        def store() -> None:
-            for machine in theirs:
-                computed = compute(machine)
-                with suppress(OSError):  # then it is computed again
-                    self._write(machine, computed)
+        def store(machine: Path) -> None:
+            computed = compute(machine)
+            with suppress(OSError):  # then it is computed again
+                self._write(machine, computed)
 
-        with written_meanwhile(store) if theirs else nullcontext():
-            found |= {machine: compute(machine) for machine in ours}
-        for machine in theirs:
-            value = self._stored(machine)
-            if value is None:  # the disk is full
-                ours.append(machine)
-                value = compute(machine)
-            found[machine] = value
-        self.new += [(machine, found[machine]) for machine in ours]
+        with divided(missing[1:], store) as rest:
+            ours = chain(missing[:1], rest)  # what the fork computes is read from its file
+            computed = {machine: compute(machine) for machine in ours}
+        for machine in missing:
+            if machine not in computed:
+                value = self._stored(machine)
+                if value is None:  # the disk is full
+                    value = computed[machine] = compute(machine)
+                found[machine] = value
+        self.new += computed.items()
+        found |= computed
         return {machine: found[machine] for machine in machines}
 
     def derived(
@@ -123,13 +125,10 @@ class MachineCache(Generic[Value]):
         cache_file.write(self.folder / _name(machine), self.encode(value), self.digests[machine])
 
 
-def halves(machines: Iterable[Path]) -> tuple[list[Path], list[Path]]:
-    """Divide the folders of machines into two lists with about the same work."""
+def by_work(machines: Iterable[Path]) -> list[Path]:
+    """Return the folders of machines, those first whose values take longest to compute."""
     work = {each: sum(map(_work, each.rglob("*"))) for each in machines}
-    parts: tuple[list[Path], list[Path]] = [], []
-    for machine in sorted(work, key=work.__getitem__, reverse=True):
-        min(parts, key=lambda part: sum(map(work.__getitem__, part))).append(machine)
-    return parts
+    return sorted(work, key=work.__getitem__, reverse=True)
 
 
 def _work(path: Path) -> int:

@@ -39,7 +39,7 @@ from deepbench_ops.pages import (
     search_data,
 )
 from deepbench_ops.pages.data_files import FOLDER, write_data, write_script
-from deepbench_ops.pages.forked_writing import written_meanwhile
+from deepbench_ops.pages.forked_writing import divided
 from deepbench_ops.pages.machine_cache import MachineCache
 from deepbench_ops.pages.machine_record import MachineRecord
 
@@ -86,27 +86,18 @@ def write(
 
         stored = cache.derived(DATA_FILES, others, machine_data.decode)
 
-    def write_those_of_machines() -> None:
-        for machine in machines:
-            name = machine.name
-            own = [speed for speed in courses if speed.machine == name]
-            compute = partial(
-                machine_data.scripts,
-                machine,
-                own_lines[name],
-                own_once[name],
-                own,
-                places,
-                everywhere,
-            )
-            found = compute() if stored is None else stored.value(name, compute)
-            for path, script in found.items():
-                write_script(folder / path, script)
-        if stored is not None:
-            with suppress(OSError):  # then the next publishing computes them
-                stored.write()
+    def write_those_of(machine: MachineRecord) -> None:
+        name = machine.name
+        own = [speed for speed in courses if speed.machine == name]
+        compute = partial(
+            machine_data.scripts, machine, own_lines[name], own_once[name], own, places, everywhere
+        )
+        found = compute() if stored is None else stored.value(name, compute)
+        for path, script in found.items():
+            write_script(folder / path, script)
 
-    with written_meanwhile(write_those_of_machines):
+    largest_first = sorted(machines, key=lambda each: len(own_lines[each.name]), reverse=True)
+    with divided(largest_first, write_those_of) as ours:
         change_data.write_index(html_dir, once, places)
         catalogue = catalogue_data.content(project, machines, places, grouped, problems)
         write_data(folder / "catalogue", catalogue)
@@ -116,6 +107,11 @@ def write(
         write_data(folder / "search", search_data.content(machines, longest, ordered))
         write_data(folder / "operations", operation_data.content(longest))
         write_data(folder / "models", model_data.content(machines, lines))
+        for machine in ours:
+            write_those_of(machine)
+    if stored is not None:
+        with suppress(OSError):  # then the next publishing computes them
+            stored.write()
 
 
 def _by_machine(lines: Iterable[Line]) -> dict[str, list[Line]]:

@@ -4,12 +4,13 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from deepbench_ops.pages import forked_writing
-from deepbench_ops.pages.forked_writing import written_meanwhile
+from deepbench_ops.pages.forked_writing import divided, written_meanwhile
 
 
 def writer(path: Path):
@@ -69,6 +70,55 @@ def test_a_failing_block_ends_the_fork(tmp_path):
         raise KeyError
     os.write(write, b".")
     assert not (tmp_path / "a").exists()
+
+
+def write_number(path: Path) -> None:
+    """Write the number of this process to a file, as two processes that meet may both do."""
+    path.write_text(str(os.getpid()))
+
+
+@pytest.mark.parametrize("forks", [True, False])
+@pytest.mark.parametrize("count", [0, 1, 30])
+def test_divided_files_are_all_written(tmp_path, monkeypatch, forks, count):
+    """With and without a fork, also if there are none."""
+    monkeypatch.setattr(forked_writing, "FORKS", forks)
+    paths = [tmp_path / str(number) for number in range(count)]
+    with divided(paths, write_number) as ours:
+        for path in ours:
+            write_number(path)
+    assert all(path.read_text() for path in paths)
+
+
+def test_the_fork_takes_what_this_process_has_no_time_for(tmp_path):
+    """While this process writes its first file, the fork writes all others."""
+    paths = [tmp_path / str(number) for number in range(5)]
+    own = []
+    with divided(paths, write_number) as ours:
+        for path in ours:
+            own.append(path)
+            while sum(each.exists() for each in paths) < 4:
+                time.sleep(0.001)
+            write_number(path)
+    assert len(own) == 1
+    numbers = {path.read_text() for path in paths if path not in own}
+    assert len(numbers) == 1
+    assert numbers != {str(os.getpid())}
+
+
+def test_divided_files_of_a_killed_fork_are_written_here(tmp_path):
+    """Those that it had begun, too, and none of those of this process again."""
+    paths = [tmp_path / str(number) for number in range(5)]
+    this, own, rest = os.getpid(), [], []
+
+    def write(path: Path) -> None:
+        if os.getpid() != this:
+            os.kill(os.getpid(), signal.SIGKILL)
+        rest.append(path)
+
+    with divided(paths, write) as ours:
+        for path in ours:
+            own.append(path)
+    assert sorted(own + rest) == paths
 
 
 WHILE_MADE = """

@@ -15,6 +15,9 @@ RESULTS = Path(__file__).resolve().parents[2] / "results"
 FEW = 5
 """Times in a file: those of one kernel, of most lines here."""
 
+ADDED = {"part", "times"}
+"""Fields that only a line with its times in another file has."""
+
 
 @pytest.fixture(scope="module")
 def lines() -> list[kernel_lines.Line]:
@@ -42,7 +45,7 @@ def rejoined(files: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
             assert not rest.keys() & line.keys()
             assert line["times"] == len(rest["seconds"])
             line = {**line, **rest}
-        own = {name: line[name] for name in line.keys() - {"part", "times"}}
+        own = {name: line[name] for name in line.keys() - ADDED}
         own["problem"] = index["problems"][line["problem"]]
         own["notes"] = [notes[place] for place in line.get("notes", [])]
         found.append(own)
@@ -63,6 +66,8 @@ def test_the_parts_have_the_content_of_one_file(lines, monkeypatch, few):
     parts = line_data.files("gemm", lines, None, places)
     assert len(parts) > 2
     assert rejoined(whole) == rejoined(parts)
+    chosen = [[name for name in line if name not in ADDED] for line in parts["gemm"]["lines"]]
+    assert all(names == sorted(names) for names in chosen)  # the same bytes from every process
     kernels: dict[int, set[tuple[Any, ...]]] = {}
     for line in parts["gemm"]["lines"]:
         kernel = line["set"], line["operation"], line["precision"], line["problem"]
