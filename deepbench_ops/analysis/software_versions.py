@@ -92,8 +92,8 @@ def changed(before: Facts, after: Facts) -> dict[str, tuple[str, str]]:
 def as_text(news: Mapping[str, tuple[str, str]], longest: int = 60) -> str:
     """Return the result of `changed` as one line, such as "mkl 2024.2 (before: 2022.2)".
 
-    Of texts that are longer than `longest` the words that differ are shown, and memory in GiB; a
-    size that changed by less than `SMALL_CHANGE` is left out.
+    Of texts that are longer than `longest` the words that differ are shown. Sizes are in GiB or
+    MiB; one that changed by less than `SMALL_CHANGE` is left out.
     """
     shown = (
         _as_text(name, before, after, longest)
@@ -105,7 +105,7 @@ def as_text(news: Mapping[str, tuple[str, str]], longest: int = 60) -> str:
 
 def _as_text(name: str, before: str, after: str, longest: int) -> str:
     if name.endswith(BYTES):
-        name, before, after = name.removesuffix(BYTES), _gibibytes(before), _gibibytes(after)
+        name, before, after = name.removesuffix(BYTES), _size(before), _size(after)
     name = name.replace("_", " ")
     if before and after and max(len(before), len(after)) > longest:
         had, has = ([word.strip(",") for word in text.split()] for text in (before, after))
@@ -128,8 +128,12 @@ def _is_nearly(before: str, after: str) -> bool:
     return abs(int(after) - int(before)) < SMALL_CHANGE * int(before)
 
 
-def _gibibytes(text: str) -> str:
-    return f"{int(text) / 2**30:.4g} GiB" if text.isdecimal() else text
+def _size(text: str) -> str:
+    """Return a number of bytes in GiB or MiB; other texts as they are."""
+    if not text.isdecimal():
+        return text
+    size = int(text)
+    return f"{size / 2**20:.4g} MiB" if size < 2**30 else f"{size / 2**30:.4g} GiB"
 
 
 def _cut(text: str, longest: int) -> str:

@@ -1,6 +1,7 @@
 """Machines and frameworks compared on the kernels that they share, and the course of a change."""
 
 import math
+import time
 from datetime import date
 
 import pytest
@@ -14,7 +15,7 @@ from deepbench_ops.analysis.frameworks_by_family import matrix
 from deepbench_ops.analysis.frameworks_by_kernel import contests
 from deepbench_ops.analysis.kernel_lines import Line, lines
 from deepbench_ops.analysis.machine_ranking_by_family import rankings
-from deepbench_ops.analysis.shared_kernels import ENOUGH, common, levels
+from deepbench_ops.analysis.shared_kernels import ENOUGH, FEWEST_KERNELS, common, levels
 from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.problems.problem_ids import problem_of
 from deepbench_ops.releases.release_table import PUBLISHED, Release
@@ -40,6 +41,38 @@ def test_levels_of_sides_that_differ_by_a_factor_are_these_factors(factors, kern
     for name in names[1:]:
         wanted = whole[name][0] / whole[names[0]][0]
         assert math.isclose(wanted, found[name].value / found[names[0]].value, rel_tol=1e-9)
+
+
+def common_by_trial(sides: dict[str, frozenset[int]]) -> tuple[list[str], frozenset[int]]:
+    """The common set by its definition: each side is left out once, and what is left is counted."""
+    names = [name for name, own in sides.items() if len(own) >= FEWEST_KERNELS]
+
+    def shared(some: list[str]) -> frozenset[int]:
+        return frozenset.intersection(*map(sides.__getitem__, some)) if some else frozenset()
+
+    while len(names) > 2 and len(shared(names)) < ENOUGH:
+        without = {name: [other for other in names if other != name] for name in names}
+        names = without[max(reversed(names), key=lambda name: len(shared(without[name])))]
+    return names, shared(names)
+
+
+@given(st.lists(st.frozensets(st.integers(0, 11)), max_size=9))
+def test_the_common_set_is_that_of_leaving_out_each_side_once(several):
+    """Which takes too long for hundreds of sides."""
+    sides = {str(number): own for number, own in enumerate(several)}
+    values = {name: dict.fromkeys(own, 1.0) for name, own in sides.items()}
+    assert common_by_trial(sides) == common(values)
+
+
+def test_hundreds_of_sides_are_compared_in_less_than_seconds():
+    """Sides with kernels of their own, all of which but two leave the common set."""
+    values = {
+        str(side): {kernel: 1.0 for kernel in range(300) if kernel < 3 or (kernel + side) % 7}
+        for side in range(300)
+    }
+    started = time.process_time()
+    levels(values)
+    assert time.process_time() - started < 5
 
 
 def test_a_side_with_few_kernels_does_not_take_them_from_the_others():

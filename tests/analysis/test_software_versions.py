@@ -119,6 +119,7 @@ def test_memory_is_in_gibibytes_and_small_differences_are_none() -> None:
     news = {"memory_bytes": (str(size), str(2 * size))}
     assert "memory 47.08 GiB (before: 23.54 GiB)" == as_text(news)
     assert "memory 23.54 GiB" == as_text({"memory_bytes": ("", str(size))})
+    assert "last level cache 32 MiB" == as_text({"last_level_cache_bytes": ("", str(2**25))})
 
 
 @given(before=FACTS, after=FACTS)

@@ -116,10 +116,11 @@
         return String(name).replace(/_/g, ' ');
     }
 
-    /* Name and value of a recorded fact in words; bytes with a unit. */
+    /* Name and value of a recorded fact in words; the size of a memory or cache in GiB or MiB, as the commands print it. */
     function fact_in_words(name, value) {
-        var bytes = /^(.*)_bytes$/.exec(name), size = bytes && value && scaled(Number(value), 'B');
-        return size ? [words(bytes[1]), size] : [words(name), String(value)];
+        var bytes = /^(.*)_bytes$/.exec(name), size = bytes && Number(value);
+        if (!size) { return [words(name), String(value)]; }
+        return [words(bytes[1]), size < 1073741824 ? digits(size / 1048576, 4) + ' MiB' : digits(size / 1073741824, 4) + ' GiB'];
     }
 
     /* Returns whether a text holds all words of `query`, also inside longer words. A single letter must be a whole
