@@ -2,15 +2,21 @@
 
 import mmap
 import os
+import resource
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
 from deepbench_ops import process_lifetime
+from deepbench_ops.backends import free_memory
 from deepbench_ops.process_lifetime import FORKS
 
 Item = TypeVar("Item")
+
+ROOM = 2.0
+"""Free memory that a fork needs, in sizes of this process: each page of memory that one of the two
+writes to is copied, and the process that makes asv's pages grows at the same time."""
 
 
 @contextmanager
@@ -57,15 +63,15 @@ def written_meanwhile(
 ) -> Iterator[None]:
     """Run `write`, which only writes files, in a fork while the block runs.
 
-    If the fork failed, was killed or cannot be made, `instead` (by default `write`) runs in this
-    process after the block, and its error is raised. The fork ends at once if the block raises, and
-    at Ctrl-C, also while it is started or waited for.
+    If the fork failed, was killed or cannot be made, as where memory has no room for it, `instead`
+    (by default `write`) runs in this process after the block, and its error is raised. The fork
+    ends at once if the block raises, and at Ctrl-C, also while it is started or waited for.
     """
     fork: int | None = None
     written = False
     try:
         with process_lifetime.children_without_interrupts():
-            fork = _fork(write) if FORKS else None
+            fork = _fork(write) if FORKS and _has_room() else None
         yield
         if fork is not None:
             # The ended fork keeps its number, so that no other process has it below.
@@ -78,6 +84,12 @@ def written_meanwhile(
                 os.waitpid(fork, 0)
     if not written:
         (instead or write)()
+
+
+def _has_room() -> bool:
+    """Whether there is enough memory for a fork of this process."""
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return free_memory.available() > ROOM * own
 
 
 def _fork(write: Callable[[], None]) -> int | None:

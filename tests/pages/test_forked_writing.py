@@ -33,6 +33,14 @@ def test_the_files_are_there_after_the_block(tmp_path, monkeypatch, forks):
     assert forks == (int(number) != os.getpid())
 
 
+def test_without_room_in_memory_this_process_writes(tmp_path, monkeypatch):
+    """After the block: a fork of ten gigabytes may take ten more."""
+    monkeypatch.setattr(forked_writing.free_memory, "available", lambda: 2.0**20)
+    with written_meanwhile(writer(tmp_path / "a")):
+        assert not (tmp_path / "a").exists()
+    assert [str(os.getpid())] == (tmp_path / "a").read_text().split()
+
+
 def test_a_failing_write_is_raised(tmp_path):
     """Here, after the block, as if this process had written."""
 
