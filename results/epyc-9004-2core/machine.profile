@@ -1,11 +1,11 @@
 {
  "version": 1,
  "machine": "epyc-9004-2core",
- "date": "2026-11-24",
+ "date": "2026-11-28",
  "facts": {
-  "memory_bytes": "25276502016",
+  "memory_bytes": "25276514304",
   "last_level_cache_bytes": "33554432",
-  "kernel": "6.18.44-fc-v669",
+  "kernel": "6.18.44-fc-v595",
   "processor": "25/17/1"
  },
  "peaks": {
@@ -82,5 +82,5 @@
    "yardsticks": {}
   }
  ],
- "checksum": "5d0373e7b6a7"
+ "checksum": "8621d0aaab3f"
 }
