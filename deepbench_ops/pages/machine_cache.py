@@ -61,7 +61,7 @@ class MachineCache(Generic[Value]):
                 self._write(machine, computed)
 
         with divided(missing[1:], store) as rest:
-            ours = chain(missing[:1], rest)  # what the fork computes is read from its file
+            ours = chain(missing[:1], rest)  # values of the fork are read from its files
             computed = {machine: compute(machine) for machine in ours}
         for machine in missing:
             if machine not in computed:

@@ -44,7 +44,7 @@ def test_levels_of_sides_that_differ_by_a_factor_are_these_factors(factors, kern
 
 
 def common_by_trial(sides: dict[str, frozenset[int]]) -> tuple[list[str], frozenset[int]]:
-    """The common set by its definition: each side is left out once, and what is left is counted."""
+    """The common set by its definition: each side is left out once, and the others are compared."""
     names = [name for name, own in sides.items() if len(own) >= FEWEST_KERNELS]
 
     def shared(some: list[str]) -> frozenset[int]:
@@ -58,14 +58,14 @@ def common_by_trial(sides: dict[str, frozenset[int]]) -> tuple[list[str], frozen
 
 @given(st.lists(st.frozensets(st.integers(0, 11)), max_size=9))
 def test_the_common_set_is_that_of_leaving_out_each_side_once(several):
-    """Which takes too long for hundreds of sides."""
+    """The definition takes too long for hundreds of sides."""
     sides = {str(number): own for number, own in enumerate(several)}
     values = {name: dict.fromkeys(own, 1.0) for name, own in sides.items()}
     assert common_by_trial(sides) == common(values)
 
 
 def test_hundreds_of_sides_are_compared_in_less_than_seconds():
-    """Sides with kernels of their own, all of which but two leave the common set."""
+    """Each lacks other kernels, so that nearly all leave the common set."""
     values = {
         str(side): {kernel: 1.0 for kernel in range(300) if kernel < 3 or (kernel + side) % 7}
         for side in range(300)
