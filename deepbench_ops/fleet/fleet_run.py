@@ -56,29 +56,41 @@ class FleetRun:
         """The folder of ReFrame's stages, logs and reports."""
         return self.jobs.path.parent / "reframe"
 
-    def run(self) -> list[JobFolder]:
-        """Run the jobs that are not measured; return the jobs that are not measured at the end.
+    def run(self) -> bool:
+        """Run the jobs that are not measured; return whether all of them are measured at the end,
+        also on every node of a plan for every node.
 
-        Raises DeepbenchError where another run of this plan is going on, and KeyboardInterrupt
-        after Ctrl-C, when all jobs are cancelled and their results are merged.
+        Raises DeepbenchError where another run of this plan is going on, OSError where the results
+        cannot be written, and KeyboardInterrupt after Ctrl-C, when all jobs are cancelled and their
+        results are merged.
         """
         with locks.writing(self.folder, doing="deepbench fleet run"):
             self.collect()
-            for attempt in range(ATTEMPTS if self.jobs.open_jobs else 0):
-                if self._give_to_reframe(attempt):
-                    break
-            return self.left()
+            passed = not self.jobs.open_jobs or any(
+                self._give_to_reframe(attempt) for attempt in range(ATTEMPTS)
+            )
+            # A node on which a job never began has no folder: ReFrame alone knows of it.
+            return not self.left() and (passed or not self.jobs.plan.every_node)
+
+    def folders(self) -> list[JobFolder]:
+        """Return the folders of all jobs."""
+        return list(job_folder.folders(self.jobs.plan, self.jobs.path))
 
     def left(self) -> list[JobFolder]:
         """Return the jobs that are not measured."""
-        every = job_folder.folders(self.jobs.plan, self.jobs.path)
-        return [folder for folder in every if folder.state() != MEASURED]
+        return [folder for folder in self.folders() if folder.state() != MEASURED]
 
     def collect(self) -> None:
         """Merge finished jobs into the results."""
         if not self.jobs.plan.every_node:
-            folders = job_folder.folders(self.jobs.plan, self.jobs.path)
-            job_result_merging.collect(self.results, folders, self._say_once)
+            job_result_merging.collect(self.results, self.folders(), self._say_once)
+
+    def _collect_if_possible(self) -> None:
+        """Merge finished jobs; where a disk is full, say so and leave it to the end of the run."""
+        try:
+            self.collect()
+        except OSError as error:
+            self._say_once(f"{error.filename or self.results}: {error.strerror}: make room there")
 
     def _say_once(self, line: str) -> None:
         """Print a line unless this run has: a job that is refused is tried again and again."""
@@ -104,7 +116,7 @@ class FleetRun:
             )
         try:
             while not _ended(process, POLL_SECONDS):
-                self.collect()
+                self._collect_if_possible()
         finally:
             _stop(process)
             self.collect()

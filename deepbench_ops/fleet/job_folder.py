@@ -13,7 +13,6 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet.fleet_plan import LONGEST, Job, Plan
 from deepbench_ops.storage import atomic_write, bounded_read, locks
 
@@ -61,7 +60,10 @@ class JobFolder:
         return f"{self.job.id}{at}{node}"
 
     def outcome(self) -> Outcome | None:
-        """Return how the job ended; None where it has not."""
+        """Return how the job ended; None where it has not.
+
+        Of a damaged file the outcome is a failure with that reason; the job is measured again.
+        """
         return _read(self.path / OUTCOME)
 
     def end(self, outcome: Outcome) -> None:
@@ -116,7 +118,7 @@ def folders(plan: Plan, path: Path) -> Iterator[JobFolder]:
 
 
 def _read(path: Path) -> Outcome | None:
-    """Return an outcome from its file. Raises DeepbenchError for a damaged file."""
+    """Return an outcome from its file, None where there is none."""
     try:
         found = json.loads(bounded_read.read_text(path, bounded_read.SMALL))
         outcome = Outcome(**found)
@@ -126,9 +128,7 @@ def _read(path: Path) -> Outcome | None:
     except FileNotFoundError:
         return None
     except DAMAGE as wrong:
-        raise DeepbenchError(
-            f"{path} is not whole ({wrong}): remove it, and the job is looked at again"
-        ) from None
+        return Outcome(False, "", 0.0, f"{path} is not whole ({wrong}): the next run goes on")
     return outcome
 
 

@@ -45,6 +45,9 @@ with tempfile.TemporaryDirectory() as tempfile.tempdir:
 """ReFrame, without the logs that each start leaves in the folder of temporary files, which its jobs
 still have."""
 
+LIST_NODES = ("local", "slurm", "squeue", "ssh")
+"""Schedulers whose nodes ReFrame can list."""
+
 
 @dataclass(frozen=True)
 class Partition:
@@ -72,11 +75,27 @@ class Site:
         return tuple(dict.fromkeys(each.machine for each in self.partitions))
 
     def partition_of(self, machine: str) -> Partition:
-        """Return the first partition of a machine type. Raises DeepbenchError where it has none."""
-        found = next((each for each in self.partitions if each.machine == machine), None)
-        if found is None:
-            raise unknown(f"machine type of {self.system}", machine, self.machines)
-        return found
+        """Return the first partition of a machine type, or the partition of that name.
+
+        Raises DeepbenchError where there is none.
+        """
+        for names in (
+            {each.machine: each for each in reversed(self.partitions)},
+            {each.name.partition(":")[2]: each for each in self.partitions},
+        ):
+            if machine in names:
+                return names[machine]
+        raise unknown(f"machine type of {self.system}", machine, self.machines)
+
+    def demand_node_lists(self) -> None:
+        """Raise DeepbenchError where ReFrame cannot list the nodes of a partition: for a test on
+        every node it asks all of them."""
+        for each in self.partitions:
+            if each.scheduler not in LIST_NODES:
+                raise DeepbenchError(
+                    f"--every-node: ReFrame lists no nodes of {each.name}, which is scheduled by"
+                    f" {each.scheduler}, but of {', '.join(LIST_NODES)}: name another --system"
+                )
 
     def demand_schedulers(self, machines: Sequence[str]) -> None:
         """Raise DeepbenchError where the scheduler of a machine type is not on this host."""

@@ -1,5 +1,6 @@
 """Plans run on this machine without a scheduler, by the command as its users meet it."""
 
+import errno
 import getpass
 import json
 import os
@@ -18,7 +19,8 @@ import pytest
 
 from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
 from deepbench_ops.fleet import fleet_plan as plans
-from deepbench_ops.fleet import job_folder, scheduled_jobs
+from deepbench_ops.fleet import job_folder, job_result_merging, scheduled_jobs
+from deepbench_ops.fleet.fleet_run import FleetRun
 from deepbench_ops.fleet.planned_training import PlannedTraining
 from deepbench_ops.storage import measurement_files, model_runs
 
@@ -82,6 +84,27 @@ def test_a_plan_is_measured_once(root):
     again = deepbench(root, "fleet", "run")
     assert (0, before) == (again.returncode, path.read_bytes())
     assert time.monotonic() - began < 20
+
+
+@pytest.mark.slow
+def test_a_disk_that_is_full_for_a_while_costs_no_job(root, monkeypatch):
+    """Jobs go on while their times cannot be merged, and are merged at the end of the run."""
+    path = root / "fleet" / "plan.json"
+    monkeypatch.chdir(root)
+    for name, value in fleet_project.environ(root).items():
+        monkeypatch.setenv(name, value)
+    merge, said = job_result_merging.collect, []
+
+    def full(results, folders, say):
+        if {folder.state() for folder in folders} not in ({"left"}, {"measured"}):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(results))
+        return merge(results, folders, say)
+
+    monkeypatch.setattr(job_result_merging, "collect", full)
+    run = FleetRun(scheduled_jobs.of(path, plans.read(path)), root / "results", (), said.append)
+    assert run.run()
+    assert TIMES == len(records(root / "results"))
+    assert 1 == sum("No space left on device" in line for line in said)
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 from deepbench_ops.commands.fleet.plan_file import node_hours
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet import reframe_site
-from deepbench_ops.fleet.reframe_site import Partition
+from deepbench_ops.fleet.reframe_site import Partition, Site
 
 CONFIGURATION = {
     "systems": [
@@ -71,6 +71,21 @@ def test_an_unknown_machine_type_is_named_with_the_known_ones(config, reframe):
     """In one line."""
     with pytest.raises(DeepbenchError, match="machine type of lab 'gpus'; known: cpu, vendor-card"):
         reframe_site.read("lab", str(config)).partition_of("gpus")
+
+
+def test_a_partition_is_found_by_its_own_name_too(config, reframe):
+    """Also where an extra names its machine type."""
+    assert "vendor-card" == reframe_site.read("lab", str(config)).partition_of("gpu").machine
+
+
+def test_nodes_that_cannot_be_listed_are_named():
+    """For each scheduler that does not tell ReFrame of its nodes."""
+    Site("lab", "", (Partition("lab:cpu", "cpu", "slurm"),)).demand_node_lists()
+    site = Site("lab", "", (Partition("lab:a", "a", "slurm"), Partition("lab:b", "b", "pbs")))
+    with pytest.raises(
+        DeepbenchError, match="no nodes of lab:b, which is scheduled by pbs, but of"
+    ):
+        site.demand_node_lists()
 
 
 @pytest.mark.parametrize("text", ["", "site_configuration = {", "site_configuration = {'a': 1}"])

@@ -219,6 +219,25 @@ def test_every_node_measures_a_plan_for_every_node(fleet: SlurmFleet) -> None:
     assert set(local_slurm.NODES) == {row["node"] for row in json.loads(done.stdout)}
 
 
+def test_a_node_that_is_down_is_left_of_a_plan_for_every_node(fleet: SlurmFleet) -> None:
+    """The run says so by its status, and the next one measures on that node alone."""
+    fleet.plan(("rms_norm",), every_node=True)
+    fleet.slurm.ask("scontrol", "update", "NodeName=node1", "State=DOWN", "Reason=test")
+    try:
+        status, said = fleet.run("-S", "max_pending_time=20s")
+    finally:
+        fleet.slurm.ask("scontrol", "update", "NodeName=node1", "State=RESUME")
+    assert 1 == status, said
+    assert "not every node has measured all jobs" in said
+    assert {"measured": 2} == dict(fleet.states())
+    status, said = fleet.run()
+    assert 0 == status, said
+    assert "3 jobs of" in said
+    assert {"measured": 3} == dict(fleet.states())
+    output = (fleet.path.parent / "reframe" / "reframe.txt").read_text()
+    assert 2 == output.count("is measured on node"), output
+
+
 def test_collectives_and_a_training_over_two_nodes(tmp_path: Path, slurm: LocalSlurm) -> None:
     """A rank on each, started by srun; the times are filed under a profile of their own."""
     pytest.importorskip("torch", reason="torch is not installed")

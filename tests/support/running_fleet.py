@@ -96,12 +96,18 @@ class Fleet:
         machine: str = fleet_project.MACHINE,
     ) -> None:
         """Every kernel of the plan is in the results, with the records of its two processes."""
+        plan = plans.read(self.path)
         found: Counter[tuple[str, str]] = Counter()
         for path in measurement_files.paths(self.root / "results" / machine):
             for each in measurement_files.load(path)[1]:
                 found[each["benchmark"], each["params"][0]] += 1
         assert {"measured": jobs} == dict(self.states())
-        assert set(families) == {name.partition(".")[0] for name, _ in found}
+        wanted = {(f, each.problem.id) for f in families for each in plan.selected(f)}
+        assert wanted == {(name.partition(".")[0], problem) for name, problem in found}
+        for name in {name for name, _ in found}:  # each pass, of every problem
+            assert {id for f, id in wanted if name.startswith(f"{f}.")} == {
+                problem for other, problem in found if other == name
+            }
         assert {2} == set(found.values())
 
 

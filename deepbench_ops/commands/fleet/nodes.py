@@ -43,9 +43,9 @@ def nodes(paths: tuple[Path, ...], beyond: float, form: str) -> None:
     """Compare the nodes of each machine type by a plan that every node has run.
 
     \b
-        deepbench fleet plan nodes/november.json --every-node --system site
-        deepbench fleet run nodes/november.json
-        deepbench fleet nodes nodes/november.json
+        deepbench fleet plan nodes-november/plan.json --every-node --system site
+        deepbench fleet run nodes-november/plan.json
+        deepbench fleet nodes nodes-november/plan.json
 
     Each node is compared with the median of all nodes, in raw seconds: a ratio for each family and
     for all kernels, with an interval. Of several PLANs, oldest first, the last one is shown, with

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
     from deepbench_ops.fleet.fleet_plan import Job, Plan
     from deepbench_ops.fleet.planned_training import PlannedTraining
+    from deepbench_ops.fleet.reframe_site import Site
 
 MATRIX = (
     terminal_tables.Column("machine type"),
@@ -199,7 +200,7 @@ def make(
     )
     usual = (FRAMEWORK,) if trainings else ()
     request = plan_generation.PlanRequest(
-        _machines(machine_types, place.machines, place.system),
+        _machines(machine_types, place),
         plan_generation.releases(results, frameworks or usual, releases),
         selection,
         precisions,
@@ -213,6 +214,8 @@ def make(
     )
     if every_node and request.placement:
         raise DeepbenchError("--every-node is for jobs on one node: leave out --nodes")
+    if every_node:
+        place.demand_node_lists()
     scheduled_jobs.demand_launcher(place, request.machines, request.placement)
     made = plan_generation.make(request, results)
     if not replace:
@@ -280,17 +283,13 @@ def _trainings(
     )
 
 
-def _machines(named: str | None, known: tuple[str, ...], system: str) -> tuple[str, ...]:
-    """Return the machine types asked for. Raises DeepbenchError for an unknown one."""
-    from deepbench_ops.problems.suggestions import unknown
-
+def _machines(named: str | None, place: "Site") -> tuple[str, ...]:
+    """Return the machine types asked for, also by their partitions. Raises DeepbenchError for an
+    unknown one."""
     if named is None:
-        return known
-    found = tuple(dict.fromkeys(filter(None, named.replace(" ", "").split(","))))
-    for name in found:
-        if name not in known:
-            raise unknown(f"machine type of {system}", name, known)
-    return found
+        return place.machines
+    names = dict.fromkeys(filter(None, named.replace(" ", "").split(",")))
+    return tuple(dict.fromkeys(place.partition_of(name).machine for name in names))
 
 
 def _by_release(found: "Plan") -> "dict[tuple[str, str], list[Job]]":

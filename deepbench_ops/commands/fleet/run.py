@@ -15,7 +15,7 @@ from deepbench_ops.errors import Interrupted
 @click.argument("more", metavar="[-- OPTIONS]", nargs=-1, type=click.UNPROCESSED)
 @results_folder_to_write
 def start(path: Path | None, more: tuple[str, ...], results: Path) -> None:
-    """Measure the jobs of PLAN that are not measured yet, and merge it into results/.
+    """Measure the jobs of PLAN that are not measured yet, and merge their times into results/.
 
     \b
         deepbench fleet run
@@ -26,7 +26,8 @@ def start(path: Path | None, more: tuple[str, ...], results: Path) -> None:
     given to it once more. After Ctrl-C all jobs are cancelled, and measured kernels are kept:
     the same command goes on from there. OPTIONS are given to ReFrame.
 
-    Ends with status 1 where jobs are left.
+    The times of a plan for every node are not merged. Ends with status 1 where jobs are left, or
+    nodes of such a plan.
     """
     from deepbench_ops.fleet import scheduled_jobs
     from deepbench_ops.fleet.fleet_run import FleetRun
@@ -37,15 +38,18 @@ def start(path: Path | None, more: tuple[str, ...], results: Path) -> None:
     jobs.site.demand_schedulers(found.machine_types)
     run = FleetRun(jobs, results, more, lambda line: click.echo(line, err=True))
     try:
-        left = run.run()
+        complete = run.run()
     except KeyboardInterrupt:
-        done = len(found.jobs) - len(run.left())
+        every = len(run.folders())
         raise Interrupted(
-            f"jobs measured: {done} of {len(found.jobs)}; the same command goes on from there"
+            f"jobs measured: {every - len(run.left())} of {every};"
+            " the same command goes on from there"
         ) from None
-    for folder in left:
+    for folder in run.left():
         outcome = folder.outcome()
         click.echo(f"{folder.name}: {outcome.reason if outcome else folder.state()}")
-    if left:
+    if found.every_node and not complete:
+        click.echo("not every node has measured all jobs; the same command tries the others again")
+    if not complete:
         raise click.exceptions.Exit(1)
-    click.echo(f"{counted(len(found.jobs), 'job')} of {path} measured")
+    click.echo(f"{counted(len(run.folders()), 'job')} of {path} measured")

@@ -32,6 +32,9 @@ FLEET = scheduled_jobs.from_environment(
     ]
 )
 
+NODES = ".nid"
+"""Name under which ReFrame's --distribute gives a test its node, in a list."""
+
 
 @rfm.simple_test
 class DeepbenchJob(rfm.RunOnlyRegressionTest):
@@ -61,7 +64,7 @@ class DeepbenchJob(rfm.RunOnlyRegressionTest):
     @run_after("init")
     def leave_out(self) -> None:
         """Leave out a node that has measured the job."""
-        nodes = getattr(self, "$nid", None)
+        nodes = getattr(self, NODES, None)
         if nodes and FLEET.is_measured(self.job_id, nodes[0]):
             self.skip(f"{self.job_id} is measured on {nodes[0]}")
 
