@@ -288,8 +288,8 @@ def _library(
     """Return a call of torch.nn.functional.linear with weights in a tensor of torchao."""
     if precision != "int8_row":
         raise Unsupported(
-            f"torchao has no layer of {precision} with kernels of its own here: its int4 weights"
-            " are for GPUs, where its kernel is that of forward"
+            f"torchao is measured at int8_row alone: its layers of {precision} call the routines of"
+            " torch that forward calls"
         )
     if backend.device == "cpu" and not vnni.adds_in_32_bits():
         raise Unsupported(
