@@ -79,8 +79,21 @@
   },
   {
    "nanoseconds": 337.3,
-   "yardsticks": {}
+   "yardsticks": {
+    "2": {
+     "compute": {
+      "value": 0.0011257284888011377,
+      "unit": "s",
+      "how": "measured: sgemm 384x384x384 per thread, scipy-openblas32 0.3.34.481.3, 2 threads, 2026-11-28"
+     },
+     "memory": {
+      "value": 0.0012998531427521292,
+      "unit": "s",
+      "how": "measured: memcpy 16777216 bytes per thread, libc, 2 threads, 2026-11-28"
+     }
+    }
+   }
   }
  ],
- "checksum": "8621d0aaab3f"
+ "checksum": "bf355ab9ea0f"
 }
