@@ -20,10 +20,6 @@ class Runtime(CpuBackend):
     lacking_layouts: ClassVar[Mapping[str, str]] = {
         "channels_last": "ONNX describes convolutions in NCHW only; a runtime has its own layout"
     }
-    lacking_families: ClassVar[Mapping[str, str]] = {
-        "optimizer_step": "onnxruntime and openvino run inference: they refuse ONNX's operators of"
-        " optimisers (ai.onnx.preview.training)"
-    }
     notes: ClassVar[Mapping[str, str]] = {}
     """Notes on the outputs, for a runtime whose calls do not return new ones."""
 

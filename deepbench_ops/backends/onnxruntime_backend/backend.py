@@ -31,6 +31,10 @@ class OnnxRuntimeBackend(Runtime):
     """ONNX Runtime with its CPU provider, and a session for each kernel."""
 
     name = "onnxruntime"
+    lacking_families: ClassVar = {
+        "optimizer_step": "onnxruntime runs inference: it refuses ONNX's operators of optimisers"
+        " (ai.onnx.preview.training)"
+    }
     lacking: ClassVar = {
         "tf32": NO_TF32,
         "bfloat16": f"onnxruntime's {PROVIDER} has no bfloat16 products",

@@ -32,6 +32,10 @@ class OpenVinoBackend(Runtime):
     """OpenVINO with its CPU plugin, and a compiled model and inference request for each kernel."""
 
     name = "openvino"
+    lacking_families: ClassVar = {
+        "optimizer_step": "openvino runs inference: it refuses ONNX's operators of optimisers"
+        " (ai.onnx.preview.training)"
+    }
     lacking: ClassVar = {
         "tf32": NO_TF32,
         "int8": "openvino's product of int8 returns 8 bits, and its quantised float models, which"
