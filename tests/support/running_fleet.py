@@ -12,6 +12,7 @@ import fleet_project
 from deepbench_ops.fleet import fleet_plan as plans
 from deepbench_ops.fleet import job_folder
 from deepbench_ops.fleet.fleet_plan import Job
+from deepbench_ops.problems.selections import operations
 from deepbench_ops.storage import measurement_files
 
 FAMILIES = ("topk", "softmax", "rms_norm")
@@ -102,12 +103,15 @@ class Fleet:
             for each in measurement_files.load(path)[1]:
                 found[each["benchmark"], each["params"][0]] += 1
         assert {"measured": jobs} == dict(self.states())
-        wanted = {(f, each.problem.id) for f in families for each in plan.selected(f)}
-        assert wanted == {(name.partition(".")[0], problem) for name, problem in found}
-        for name in {name for name, _ in found}:  # each pass, of every problem
-            assert {id for f, id in wanted if name.startswith(f"{f}.")} == {
-                problem for other, problem in found if other == name
-            }
+        problems = {(f, each.problem) for f in families for each in plan.selected(f)}
+        there = {(*name.split(".kernel_"), problem) for name, problem in found}
+        assert {(f, each.id) for f, each in problems} == {
+            (prefix.partition(".")[0], problem) for prefix, _, problem in there
+        }
+        # numpy has no backward passes, so of each problem its first pass is demanded.
+        assert {(operations(each)[0], each.id) for _, each in problems} <= {
+            (operation, problem) for _, operation, problem in there
+        }
         assert {2} == set(found.values())
 
 
