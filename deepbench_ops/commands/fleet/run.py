@@ -15,7 +15,7 @@ from deepbench_ops.errors import Interrupted
 @click.argument("more", metavar="[-- OPTIONS]", nargs=-1, type=click.UNPROCESSED)
 @results_folder_to_write
 def start(path: Path | None, more: tuple[str, ...], results: Path) -> None:
-    """Measure the jobs of PLAN that are not measured yet, and merge their times into results/.
+    """Measure the jobs of PLAN that are left, and merge their times into results/.
 
     \b
         deepbench fleet run
