@@ -288,8 +288,7 @@ def _library(
     """Return a call of torch.nn.functional.linear with weights in a tensor of torchao."""
     if precision != "int8_row":
         raise Unsupported(
-            f"torchao is measured at int8_row alone: its layers of {precision} call the routines of"
-            " torch that forward calls"
+            f"torchao's layers are measured at int8_row alone, and not at {precision}"
         )
     if backend.device == "cpu" and not vnni.adds_in_32_bits():
         raise Unsupported(
