@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from installed_frameworks import needed
-from listening_sockets import listening, processes_below
+from listening_sockets import listening_sockets, processes_below
 from processes import eventually_gone
 
 from deepbench_ops.distributed.training.training_request import TrainingRequest
@@ -20,15 +20,16 @@ LONG_ENOUGH_TO_BE_SEEN = TrainingRequest("wide_deep", 16, seconds=1.0, whole=Fal
 
 @pytest.fixture
 def seen():
-    """The addresses at which this process and those below it have listened meanwhile."""
+    """The addresses of sockets at which this process and those below it have begun to listen."""
     if not Path("/proc/net/tcp").exists():
         pytest.skip("this system does not list its sockets in /proc")
     found, over = set(), threading.Event()
-    before = listening([os.getpid()])
+    before = listening_sockets(processes_below(os.getpid())).keys()
 
     def look():
         while not over.wait(0.02):
-            found.update(listening(processes_below(os.getpid())) - before)
+            now = listening_sockets(processes_below(os.getpid()))
+            found.update(address for inode, address in now.items() if inode not in before)
 
     looking = threading.Thread(target=look)
     looking.start()
@@ -42,6 +43,15 @@ def test_a_socket_on_all_interfaces_is_seen(seen):
     with socket.create_server(("0.0.0.0", 0)):
         time.sleep(0.5)
     assert "0.0.0.0" in seen
+
+
+def test_a_socket_next_to_one_of_an_earlier_test_is_seen(request):
+    """Servers of other tests of this process may still listen at the same address."""
+    with socket.create_server(("127.0.0.1", 0)):
+        seen = request.getfixturevalue("seen")
+        with socket.create_server(("127.0.0.1", 0)):
+            time.sleep(0.5)
+    assert {"127.0.0.1"} == seen
 
 
 @pytest.mark.slow

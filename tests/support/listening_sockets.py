@@ -23,6 +23,11 @@ def processes_below(pid: int) -> list[int]:
 
 def listening(pids: Iterable[int]) -> set[str]:
     """The addresses at which processes listen for TCP connections."""
+    return set(listening_sockets(pids).values())
+
+
+def listening_sockets(pids: Iterable[int]) -> dict[str, str]:
+    """Their listening TCP sockets: the inode of each, and its address."""
     own = set()
     for pid in pids:
         for path in Path(f"/proc/{pid}/fd").glob("*"):
@@ -30,7 +35,7 @@ def listening(pids: Iterable[int]) -> set[str]:
                 own.add(str(path.readlink()))
             except OSError:
                 continue
-    found = set()
+    found = {}
     for name, kind in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
         for line in Path("/proc/net", name).read_text().splitlines()[1:]:
             _, local, _, state, *_, inode = line.split()[:10]
@@ -40,5 +45,5 @@ def listening(pids: Iterable[int]) -> set[str]:
                     struct.pack(">I", *struct.unpack("=I", words[at : at + 4]))
                     for at in range(0, len(words), 4)
                 )
-                found.add(socket.inet_ntop(kind, address))
+                found[inode] = socket.inet_ntop(kind, address)
     return found
