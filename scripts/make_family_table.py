@@ -1,4 +1,4 @@
-"""docs/reference/families.md: families by operations, precisions, sets and frameworks, and sizes.
+"""docs/reference/families.md: families by operations, sets and frameworks, headline, and sizes.
 
 python scripts/make_family_table.py           writes the page
 python scripts/make_family_table.py --check   exits with 1 where the page is not up to date
@@ -42,6 +42,13 @@ families' own files.
 - Collective operations have *transports* instead of frameworks.
 """
 
+HEADLINE = """\
+## Headline
+
+The problems of the [selection](../glossary.md#the-measured-work) `headline`, and why they were
+chosen: a clause for each, or one for all.
+"""
+
 SIZES = """\
 ## Sizes
 
@@ -56,12 +63,16 @@ Rows = Iterator[tuple[str, ...]]
 
 
 def page() -> str:
-    """Return the page: the table of families, and the table of their sizes."""
+    """Return the page: the tables of families, of their headlines and of their sizes."""
     heads = ("family", "operations", "precisions", "sets", "frameworks")
+    chosen = ("family", "set", "problems", "because")
     sizes = ("family", "size", "is")
-    return "\n".join(
-        [INTRODUCTION, *table(heads, families()), "", SIZES, *table(sizes, meanings())]
+    parts = (
+        [INTRODUCTION, *table(heads, families())],
+        [HEADLINE, *table(chosen, headlines())],
+        [SIZES, *table(sizes, meanings())],
     )
+    return "\n\n".join("\n".join(part) for part in parts)
 
 
 def table(heads: tuple[str, ...], rows: Rows) -> Iterator[str]:
@@ -85,6 +96,13 @@ def families() -> Rows:
             ", ".join(sets(kind)),
             ", ".join(where),
         )
+
+
+def headlines() -> Rows:
+    """Yield a row for each family and set from which the headline takes problems."""
+    for name, family in found()[0].items():
+        for listed, ids in family.kind.headline.items():
+            yield f"`{name}`", f"`{listed}`", code(ids), family.kind.headline_reason
 
 
 def sets(kind: type[Problem]) -> list[str]:

@@ -23,9 +23,11 @@ class AllToAll(Collective):
     operations: ClassVar[tuple[str, ...]] = ("exchange",)
     totalled: ClassVar[tuple[str, ...]] = operations
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        # 32,768 elements show the latency of a call, 4,194,304 the speed of copying.
         "modern": ("all_to_all_n32768", "all_to_all_n4194304"),
     }
+    headline_reason: ClassVar[str] = (
+        "32,768 elements show the latency of a call, 4,194,304 the speed of copying "
+    )
 
     @property
     def title(self) -> str:

@@ -47,12 +47,14 @@ class Attention(Problem):
     operations: ClassVar[tuple[str, ...]] = ("forward", "backward", *FORCED)
     precisions: ClassVar[tuple[str, ...]] = ("float32", "tf32", "bfloat16", "float16")
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        # The prompt of a language model, causal with grouped queries; an encoder, with neither.
         "modern": (
             "attention_b1_h64_kv8_q1024_s1024_d128_v128_causal",
             "attention_b20_h16_kv16_q384_s384_d64_v64",
         ),
     }
+    headline_reason: ClassVar[str] = (
+        "the prompt of a language model, causal with grouped queries; an encoder, with neither"
+    )
 
     b: Annotated[int, "sequences in the batch"]
     hq: Annotated[int, "heads of queries"]

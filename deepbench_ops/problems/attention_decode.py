@@ -27,12 +27,14 @@ class AttentionDecode(Problem):
     operations: ClassVar[tuple[str, ...]] = ("forward", *FORCED_FORWARD)
     precisions: ClassVar[tuple[str, ...]] = ("float32", "tf32", "bfloat16", "float16")
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        # A step of a language model of 70 billion parameters; a rank of eight with a long cache.
         "modern": (
             "attention_decode_b16_h64_kv8_q1_s1024_d128_v128",
             "attention_decode_b16_h5_kv1_q1_s8190_d128_v128",
         ),
     }
+    headline_reason: ClassVar[str] = (
+        "a step of a language model of 70 billion parameters; a rank of eight with a long cache"
+    )
 
     b: Annotated[int, "sequences in the batch"]
     hq: Annotated[int, "heads of queries"]

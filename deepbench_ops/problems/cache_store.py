@@ -30,12 +30,14 @@ class CacheStore(Problem):
     precisions: ClassVar[tuple[str, ...]] = ("float32", "bfloat16", "float16")
     smallest: ClassVar[Mapping[str, int]] = {"held": 0}
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        # One token each of many sequences, rows far apart; and a prompt, whole blocks.
         "modern": (
             "cache_b16_h8_d128_held10240_added1_block512",
             "cache_b1_h8_d128_held0_added2048_block512",
         ),
     }
+    headline_reason: ClassVar[str] = (
+        "one token each of many sequences, rows far apart; a prompt, in whole blocks "
+    )
 
     batch: Annotated[int, "sequences in the batch"]
     heads: Annotated[int, "heads of keys and values"]

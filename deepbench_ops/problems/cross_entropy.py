@@ -27,7 +27,9 @@ class CrossEntropy(MemoryBound):
             "cross_entropy_tokens512_vocabulary128256",
         )
     }
-    """A small vocabulary as published; and that of Llama 3, for as many tokens as memory holds."""
+    headline_reason: ClassVar[str] = (
+        "a small vocabulary, as published; that of Llama 3, for as many tokens as memory holds"
+    )
 
     tokens: Annotated[int, "rows"]
     vocabulary: Annotated[int, "classes: logits in a row"]

@@ -27,7 +27,9 @@ class Embedding(MemoryBound):
             "embedding_tokens16384_vocabulary131072_size768",
         )
     }
-    """A table that fits into caches, with every row 16 times; and one that does not."""
+    headline_reason: ClassVar[str] = (
+        "a table that fits into caches, with every row 16 times; one that does not fit "
+    )
 
     tokens: Annotated[int, "rows that are looked up"]
     vocabulary: Annotated[int, "rows of the table"]

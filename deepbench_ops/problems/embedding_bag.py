@@ -28,7 +28,7 @@ class EmbeddingBag(MemoryBound):
             "embedding_bag_bags8192_pooling10_table590152_size128",
         )
     }
-    """A small table with short bags, and a large one with longer bags."""
+    headline_reason: ClassVar[str] = "a small table with short bags; a large one with longer bags"
 
     bags: Annotated[int, "sums of rows"]
     pooling: Annotated[int, "rows in a sum"]

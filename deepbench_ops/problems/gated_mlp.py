@@ -29,7 +29,9 @@ class GatedMlp(MemoryBound):
             "geglu_tokens128_hidden2048_intermediate8192",
         )
     }
-    """The MLP of Llama-3.2-1B for a prompt of 128 tokens, with either activation."""
+    headline_reason: ClassVar[str] = (
+        "the MLP of Llama-3.2-1B for a prompt of 128 tokens, with either activation "
+    )
     words: ClassVar[Mapping[str, tuple[str, ...]]] = {"activation": ("swiglu", "geglu")}
 
     activation: Annotated[str, "gated function between the products"]

@@ -30,12 +30,14 @@ class GroupedConv(Problem):
     totalled: ClassVar[tuple[str, ...]] = operations
     smallest: ClassVar[Mapping[str, int]] = {"pad": 0}
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        # The layer that ConvNeXt calls most, and the patches of its first layer.
         "modern": (
             "groups512_w14_h14_c512_n32_k512_r7_s7_pad3_stride1",
             "groups1_w224_h224_c3_n32_k128_r4_s4_pad0_stride4",
         ),
     }
+    headline_reason: ClassVar[str] = (
+        "the layer that ConvNeXt calls most; the patches of its first layer "
+    )
 
     groups: Annotated[int, "groups of channels"]
     w: Annotated[int, "width of an image, in pixels"]

@@ -29,9 +29,9 @@ class GroupedGemm(Problem):
     operations: ClassVar[tuple[str, ...]] = ("forward", "backward_input", "backward_weight")
     totalled: ClassVar[tuple[str, ...]] = operations
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        # Many small experts, for a prompt and for a single token.
         "modern": ("e128_m2048_n768_k2048_balanced", "e128_m8_n768_k2048_single"),
     }
+    headline_reason: ClassVar[str] = "many small experts, for a prompt and for a single token"
     words: ClassVar[Mapping[str, tuple[str, ...]]] = {"split": SPLITS}
 
     groups: Annotated[int, "groups, such as experts"]

@@ -24,7 +24,7 @@ class KlDiv(MemoryBound):
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "modern": ("kl_div_tokens512_vocabulary32000", "kl_div_tokens4096_vocabulary4096")
     }
-    """Few tokens with many classes, and many tokens with few classes."""
+    headline_reason: ClassVar[str] = "few tokens with many classes; many tokens with few classes"
 
     tokens: Annotated[int, "rows"]
     vocabulary: Annotated[int, "classes: probabilities in a row"]

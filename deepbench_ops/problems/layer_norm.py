@@ -20,7 +20,9 @@ class LayerNorm(MemoryBound):
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "modern": ("layer_norm_tokens4096_hidden1024", "layer_norm_tokens6272_hidden512")
     }
-    """A language model's batch, and that of an image network with 27 such calls a step."""
+    headline_reason: ClassVar[str] = (
+        "a language model's batch; that of an image network with 27 such calls a step "
+    )
 
     tokens: Annotated[int, "rows"]
     hidden: Annotated[int, "numbers in a row"]

@@ -36,8 +36,10 @@ class LinearCrossEntropy(MemoryBound):
             "linear_cross_entropy_tokens512_hidden1024_vocabulary32000",
         )
     }
-    """The last layer of Llama-3.2-1B for 128 tokens; and one with a quarter of the classes and
-    four times the tokens."""
+    headline_reason: ClassVar[str] = (
+        "the last layer of Llama-3.2-1B for 128 tokens; one with a quarter of the"
+        " classes and four times the tokens"
+    )
 
     tokens: Annotated[int, "rows of x"]
     hidden: Annotated[int, "numbers in a row of x"]

@@ -22,9 +22,11 @@ class LinearLayer(Problem):
     operations: ClassVar[tuple[str, ...]] = ("forward", "backward_input", "backward_weight")
     precisions: ClassVar[tuple[str, ...]] = ("float32", "tf32", "bfloat16", "float16")
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        # One token, which is limited by bandwidth; 128 tokens, which are limited by arithmetic.
         "modern": ("linear_m1_n28672_k4096", "linear_m128_n6144_k4096"),
     }
+    headline_reason: ClassVar[str] = (
+        "one token, which is limited by bandwidth; 128 tokens, which are limited by arithmetic"
+    )
 
     m: Annotated[int, "tokens: rows of x and y"]
     n: Annotated[int, "outputs: columns of y"]

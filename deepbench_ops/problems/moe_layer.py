@@ -31,12 +31,14 @@ class MoeLayer(Problem):
     operations: ClassVar[tuple[str, ...]] = ("forward", "backward")
     precisions: ClassVar[tuple[str, ...]] = ("float32", "bfloat16", "float16")
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        # A prompt, which uses every expert, and one token, which uses top_k experts.
         "modern": (
             "t128_e32_h2048_i768_top8_swiglu",
             "t1_e32_h2048_i768_top8_swiglu",
         ),
     }
+    headline_reason: ClassVar[str] = (
+        "a prompt, which uses every expert; one token, which uses top_k experts "
+    )
     words: ClassVar[Mapping[str, tuple[str, ...]]] = {"activation": tuple(MATRICES)}
 
     tokens: Annotated[int, "tokens of all sequences"]

@@ -34,7 +34,9 @@ class OptimizerStep(MemoryBound):
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "modern": ("adamw_tensors100_1x100000", "muon_tensors4_512x2048")
     }
-    """The usual optimiser over many small tensors; and the one that multiplies matrices."""
+    headline_reason: ClassVar[str] = (
+        "the usual optimiser over many small tensors; the one that multiplies matrices "
+    )
     words: ClassVar[Mapping[str, tuple[str, ...]]] = {"algorithm": ("sgd", "adamw", "muon")}
 
     algorithm: Annotated[str, "the optimiser"]

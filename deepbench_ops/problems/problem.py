@@ -128,6 +128,8 @@ class Problem(ABC):
     """Values of each size that is a text of a few."""
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Ids in the headline selection, by the set that lists them."""
+    headline_reason: ClassVar[str] = ""
+    """Why these: a clause for each problem, or one for all. The documentation prints it."""
     selections: ClassVar[Mapping[str, str]] = {}
     """Selections of only this family, and the set from which each takes `few` problems."""
     ranks: ClassVar[tuple[int, ...]] = ()

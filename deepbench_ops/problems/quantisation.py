@@ -31,9 +31,11 @@ class Quantisation(Problem):
     operations: ClassVar[tuple[str, ...]] = ("forward", "norm_forward")
     """Quantise; normalise each row, multiply by a weight, and quantise."""
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        # The activations of one token, which fit into a cache, and of a prompt, which do not.
         "modern": ("rows16_columns4096", "rows512_columns2048"),
     }
+    headline_reason: ClassVar[str] = (
+        "the activations of 16 tokens, which fit into a cache; those of 512, which do not"
+    )
 
     m: Annotated[int, "rows"]
     n: Annotated[int, "numbers in a row"]

@@ -53,9 +53,11 @@ class QuantisedLinear(Problem):
     in every call; a framework's own layer that quantises the activations with one scale; the layer
     of a library of quantised layers for the framework."""
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        # One token, whose time is that of reading the weights, and a batch of prompts.
         "modern": ("m1_n4096_k4096_g32", "m128_n4096_k7168_g32"),
     }
+    headline_reason: ClassVar[str] = (
+        "one token, whose time is that of reading the weights; a batch of prompts "
+    )
 
     m: Annotated[int, "tokens: rows of x and y"]
     n: Annotated[int, "outputs: columns of y"]

@@ -22,9 +22,11 @@ class ReduceScatter(Collective):
     operations: ClassVar[tuple[str, ...]] = ("reduce",)
     totalled: ClassVar[tuple[str, ...]] = operations
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        # 32,768 elements show the latency of a call, 4,194,304 the speed of copying.
         "modern": ("reduce_scatter_n32768", "reduce_scatter_n4194304"),
     }
+    headline_reason: ClassVar[str] = (
+        "32,768 elements show the latency of a call, 4,194,304 the speed of copying "
+    )
 
     @property
     def title(self) -> str:

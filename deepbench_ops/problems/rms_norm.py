@@ -25,7 +25,9 @@ class RmsNorm(MemoryBound):
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "modern": ("rms_norm_tokens2048_hidden4096", "add_rms_norm_tokens32_hidden4096")
     }
-    """A training batch at a decoder's usual width; and decoding, where a residual is added."""
+    headline_reason: ClassVar[str] = (
+        "a training batch at a decoder's usual width; decoding, where a residual is added"
+    )
     words: ClassVar[Mapping[str, tuple[str, ...]]] = {"kind": ("rms_norm", "add_rms_norm")}
 
     kind: Annotated[str, "without or with a residual that is added first"]

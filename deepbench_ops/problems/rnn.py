@@ -50,6 +50,7 @@ class Rnn(Problem):
             "gru_h2560_n2_t375",
         ),
     }
+    headline_reason: ClassVar[str] = "the rows of DeepBench's README"
     sheets: ClassVar[Sheets] = Sheets(
         tables=tuple(
             Table(f"Recurrent Layers - {title}", f"recurrent layers - {cell}", {"cell": cell})

@@ -32,7 +32,7 @@ class Rope(MemoryBound):
             "rope_batch16_length1_heads80_kv8_size128_start10240",
         )
     }
-    """A prompt, and the decoding of one token for each of 16 sequences."""
+    headline_reason: ClassVar[str] = "a prompt; the decoding of one token for each of 16 sequences"
 
     batch: Annotated[int, "sequences in the batch"]
     length: Annotated[int, "tokens of a sequence"]

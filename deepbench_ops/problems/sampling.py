@@ -22,7 +22,7 @@ class Sampling(MemoryBound):
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "modern": ("top_p_batch32_columns128256_p0.95", "top_p_batch1_columns128256_p0.95")
     }
-    """A batch of 32 sequences, and a single one."""
+    headline_reason: ClassVar[str] = "a batch of 32 sequences; a single one"
 
     batch: Annotated[int, "rows"]
     columns: Annotated[int, "probabilities in a row"]

@@ -21,7 +21,9 @@ class Softmax(MemoryBound):
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "modern": ("softmax_batch4096_columns4096", "softmax_batch64_columns128256")
     }
-    """The scores of attention over 4096 tokens, and the probabilities of a whole vocabulary."""
+    headline_reason: ClassVar[str] = (
+        "the scores of attention over 4096 tokens; the probabilities of a whole vocabulary"
+    )
 
     batch: Annotated[int, "rows"]
     columns: Annotated[int, "numbers in a row"]

@@ -21,7 +21,7 @@ class TopK(MemoryBound):
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "modern": ("topk_batch32_columns32000_k50", "topk_batch1024_columns128_k8")
     }
-    """The candidates of a sampler; and the gate of a mixture of experts."""
+    headline_reason: ClassVar[str] = "the candidates of a sampler; the gate of a mixture of experts"
 
     batch: Annotated[int, "rows"]
     columns: Annotated[int, "numbers in a row"]

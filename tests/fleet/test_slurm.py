@@ -2,6 +2,7 @@
 nothing is counted twice."""
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -22,6 +23,7 @@ from running_fleet import FAMILIES, Fleet, ended
 from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
 from deepbench_ops.fleet import fleet_plan as plans
 from deepbench_ops.fleet.planned_training import PlannedTraining
+from deepbench_ops.releases import installed_release
 from deepbench_ops.storage import measurement_files, model_runs
 
 pytest.importorskip("reframe", reason="the extra fleet is not installed")
@@ -111,6 +113,74 @@ def test_a_node_that_is_down_is_not_waited_for(fleet: SlurmFleet) -> None:
         fleet.slurm.ask("scontrol", "update", "NodeName=node1", "State=RESUME")
     assert 0 == status, said
     fleet.demand_all_once(FAMILIES, jobs=3)
+
+
+def test_a_slurmd_that_is_killed_alone_costs_nothing(fleet: SlurmFleet) -> None:
+    """Its job goes on without it, and Slurm may start it once more: no point is measured twice."""
+    run = fleet.start()
+    fleet.wait_for_points()
+    node = next(iter(fleet.slurm.jobs().values()))
+    fleet.slurm.kill(fleet.slurm.folder / f"slurmd-{node}.pid")
+    try:
+        status, said = ended(run)
+        if status:
+            status, said = fleet.run()
+    finally:
+        fleet.slurm.start_node(node)
+    assert 0 == status, said
+    fleet.demand_all_once(FAMILIES, jobs=3)
+
+
+def test_a_node_that_is_set_down_under_its_job_costs_nothing(fleet: SlurmFleet) -> None:
+    """Slurm ends the job there; it goes on elsewhere."""
+    fleet.plan(FAMILIES)
+    run = fleet.start()
+    fleet.wait_for_points()
+    ((job, node),) = fleet.slurm.jobs().items()
+    fleet.slurm.ask("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=test")
+    try:
+        fleet.wait(lambda: "=NODE_FAIL " in fleet.slurm.ask("scontrol", "show", "job", job))
+        status, said = ended(run)
+    finally:
+        fleet.slurm.ask("scontrol", "update", f"NodeName={node}", "State=RESUME")
+    assert 0 == status, said
+    fleet.demand_all_once(FAMILIES, jobs=1)
+
+
+def test_a_partition_that_slurm_refuses_is_a_line(fleet: SlurmFleet) -> None:
+    """It has Slurm's reason; with a partition that exists the same command measures."""
+    fleet.plan(("rms_norm",))
+    status, said = fleet.run("-J", "partition=missing")
+    assert 1 == status, said
+    assert "invalid partition specified: missing" in said
+    assert "Traceback" not in said
+    status, said = fleet.run()
+    assert 0 == status, said
+    fleet.demand_all_once(("rms_norm",), jobs=1)
+
+
+def test_a_node_without_python_is_a_line(fleet: SlurmFleet) -> None:
+    """It names the node and the path, and the mend."""
+    fleet.plan(("rms_norm",))
+    status, said = fleet.run("-S", "executable=/missing/bin/python")
+    assert 1 == status, said
+    assert "the node has no Python at /missing/bin/python: install the project where" in said
+    assert "Traceback" not in said
+
+
+def test_jobs_at_the_same_time_build_an_environment_once(tmp_path: Path, slurm: LocalSlurm) -> None:
+    """Three nodes want one that does not exist; one of them makes it, and all measure."""
+    fleet = SlurmFleet(tmp_path, slurm)
+    (tmp_path / ".asv" / "env" / installed_release.FILE).unlink()
+    fleet.environ["PIP_LOG"] = str(tmp_path / "pip.txt")
+    fleet.plan(*((family,) for family in FAMILIES))
+    run = fleet.start()
+    fleet.wait(lambda: len(fleet.slurm.jobs()) == 3)
+    status, said = ended(run)
+    assert 0 == status, said
+    fleet.demand_all_once(FAMILIES, jobs=3)
+    log = Path(fleet.environ["PIP_LOG"]).read_text()
+    assert 1 == len(re.findall(r"Successfully installed .*\bnumpy-", log)), log
 
 
 def test_a_controller_that_is_killed_and_comes_back(fleet: SlurmFleet) -> None:

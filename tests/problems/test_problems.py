@@ -263,6 +263,16 @@ def test_headline_problems_are_in_the_sets_it_names():
             assert set(ids) <= {p.id for p in load(family, listed)}
 
 
+def test_a_headline_has_its_reason():
+    """A clause for each problem, or one for all of them."""
+    for family in FAMILIES:
+        kind = TYPES[family]
+        clauses = [each for each in kind.headline_reason.split("; ") if each]
+        most = len({id for ids in kind.headline.values() for id in ids})
+        assert bool(kind.headline) == bool(clauses)
+        assert len(clauses) <= most, family
+
+
 def benchmark_names(family="gemm"):
     """Every name that asv would search: benchmark, then the repr of each parameter."""
     return {
