@@ -29,9 +29,13 @@ def entries(fact: Fact) -> list[Entry]:
     if fact.operations != ("forward",):
         raise LeftOut("gradients of quantised layers are not measured")
     problem = QuantisedLinear(*(fact.size(name) for name in "mnk"), group=GROUP)
-    notes = (fact.note, f"published in {', '.join(fact.dtypes)}")
+    notes = (fact.note, f"published in {', '.join(fact.dtypes)}", *_added(fact))
     timed = TIMED.get(fact.kind, ("forward",))
     return [Entry(problem, fact.core, _application(fact), fact.source, notes, timed)]
+
+
+def _added(fact: Fact) -> tuple[str, ...]:
+    return () if "fp32" in fact.dtypes else ("float32 activations added by this project",)
 
 
 def _application(fact: Fact) -> str:
