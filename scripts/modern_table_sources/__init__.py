@@ -23,8 +23,7 @@ NOT_MEASURED = {
     "all_reduce_8x1024": "all_reduce is DeepBench's family: its sets are DeepBench's and its"
     " vectors float32; deepbench allreduce measures any size",
     "all_reduce_1048576x1024": "as all_reduce_8x1024",
-    "linear_attention": "kernels of one library for GPUs, which no measured framework has",
-    "attention_index": "a kernel of one library for GPUs, which no measured framework has",
+    "attention_index": "no measured framework has it on a processor",
 }
 """Reasons, by the name or the kind of published lines, why no module reads them."""
 

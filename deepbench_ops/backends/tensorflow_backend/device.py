@@ -43,6 +43,8 @@ class TensorFlowDevice(CpuBackend):
         "quantisation": "tensorflow quantises by one range for all of a tensor or for each channel,"
         " and has no scales by rows or blocks that are computed with the codes",
         "grouped_gemm": "tensorflow has no product of groups of different sizes (ragged_dot)",
+        "linear_attention": "tensorflow has no operator of linear attention; written in elementary"
+        " operations it is measured in numpy, torch and jax",
         "moe_layer": "tensorflow has no product of groups of different sizes, and no layer with a"
         " mixture of experts",
     }
