@@ -63,7 +63,8 @@ def problems(
     the FLOPs of one pass, the bytes that a pass has to move at least, the FLOPs per byte (both at
     each precision of the family), the application that it comes from and the sets that list it.
     With IDs, only these. Whole models are listed with --family model. Published operations that no
-    family has, such as linear attention, are in docs/reference/method_modern.md with the reason.
+    family has, such as attention to chosen keys, are in docs/reference/method_modern.md with the
+    reason.
     """
     if unlisted and (listed or selection):
         raise DeepbenchError("--published-only cannot be given with a set or selection")

@@ -59,11 +59,12 @@ class LinearAttention(MemoryBound):
 
     @property
     def title(self) -> str:
-        """Title such as "gated delta rule 1 x 128 tokens, 32 states of 128 x 128, 16 heads"."""
+        """Title such as "gated delta rule 1 x 128 tokens, 32 states of 128 x 128 each, 16 heads of
+        keys"."""
         return (
             f"{'gated delta rule' if self.corrects else 'gated linear attention'}"
             f" {self.batch} x {self.length} tokens, {self.value_heads} states of"
-            f" {self.size} x {self.value_size}, {self.heads} heads"
+            f" {self.size} x {self.value_size} each, {self.heads} heads of keys"
         )
 
     @property
@@ -77,7 +78,9 @@ class LinearAttention(MemoryBound):
         return self.batch * self.length
 
     def impossible(self) -> str:
-        """Reason for heads that do not divide; "" where there is none."""
+        """Reason for an unknown rule, or for heads that do not divide; "" where there is none."""
+        if self.rule not in self.words["rule"]:
+            return f"the rule {self.rule!r} is none of {', '.join(self.words['rule'])}"
         if self.value_heads % self.heads:
             return (
                 f"{self.value_heads} heads of values are no multiple of {self.heads} heads of keys"
@@ -91,7 +94,10 @@ class LinearAttention(MemoryBound):
 
     def work(self, operation: str) -> float:
         """For each token and number of its states 5: decay, product and sum of the update, product
-        and sum of the output; the delta rule 7, since it also reads the state for the key."""
+        and sum of the output; the delta rule 7, since it also reads the state for the key.
+
+        What is done once for a head, such as exp, is left out.
+        """
         return (7 if self.corrects else 5) * self.length * self.state_size
 
     def moved(self, operation: str) -> Moved:

@@ -6,7 +6,7 @@ from modern_table_sources import OWN, Entry, Fact
 KINDS = ("linear_attention",)
 
 OPEN_BATCH = 64
-"""Batch where the list leaves it open: that of its other line."""
+"""Batch where the list leaves it open: that of the published step of Mamba-2."""
 
 
 def entries(fact: Fact) -> list[Entry]:
@@ -37,4 +37,4 @@ OURS = (
     _own("gated_delta", 1, 128, _QWEN, "Qwen3-Next: a prompt"),
     _own("gated", 4, 1, _MAMBA, "Mamba-2: a step of decoding"),
 )
-"""The published ones are batches for GPUs."""
+"""The published batches of 64 are for GPUs, and these for processors."""

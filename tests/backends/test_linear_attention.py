@@ -1,5 +1,7 @@
 """Linear attention: frameworks, precisions, rules; wrong kernels; what the rules promise."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from framework_table import check_of_every_kernel, entries_agree, every_operation
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 from kernel_checks import accepted
 
 from deepbench_ops.backends.families import linear_attention as family
+from deepbench_ops.backends.families.operands import Operands
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.linear_attention import LinearAttention
 from deepbench_ops.problems.problem_ids import problem_of
@@ -59,31 +62,36 @@ def test_wrong_rules_are_caught(problem):
         assert not accepted(problem, "forward", wrong, "float32"), mistake
 
 
+def truth(given):
+    """The true outputs and states of the delta rule, from the reference, with these operands."""
+    length = given["values"].shape[1]
+    problem = LinearAttention("gated_delta", 2, length, 2, 4, 12, 10)
+    drawn = Operands({name: partial(np.asarray, values) for name, values in given.items()}, {})
+    found = family.reference(problem, drawn, "float32", "forward")
+    return {name: reference.everywhere()[0] for name, reference in found.items()}
+
+
 def test_a_prompt_in_two_parts_leaves_the_same_state():
     """The state after some tokens is all that later ones need."""
-    (problem, _) = PROBLEMS
-    given_ = operands(problem)
-    whole = one_by_one(problem, given_)
+    every = operands(PROBLEMS[0])
     first, last = (
-        {n: v if n == "state" else v[:, part] for n, v in given_.items()}
-        for part in (np.s_[:3], np.s_[3:])
+        {name: values if name == "state" else values[:, part] for name, values in every.items()}
+        for part in (slice(3), slice(3, None))
     )
-    middle = one_by_one(problem, first)
-    end = one_by_one(problem, {**last, "state": middle[family.STATE]})
+    whole = truth(every)
+    end = truth({**last, "state": truth(first)[family.STATE]})
     np.testing.assert_allclose(end[family.STATE], whole[family.STATE])
     np.testing.assert_allclose(end[""], whole[""][:, 3:])
 
 
 def test_the_delta_rule_stores_a_value_under_its_key():
     """With a rate of 1 and a key of norm 1, the state then holds the value for the key."""
-    (problem, _) = PROBLEMS
-    given_ = operands(problem)
-    given_["keys"] /= np.linalg.norm(given_["keys"], axis=-1, keepdims=True)
-    given_["rates"][:] = 1
-    state = one_by_one(problem, given_)[family.STATE]
-    keys = np.repeat(given_["keys"][:, -1], 2, axis=1)
-    held = np.einsum("bhk,bhkv->bhv", keys, state)
-    np.testing.assert_allclose(held, given_["values"][:, -1])
+    every = operands(PROBLEMS[0])
+    every["keys"] /= np.linalg.norm(every["keys"], axis=-1, keepdims=True)
+    every["rates"][:] = 1
+    keys = np.repeat(every["keys"][:, -1], 2, axis=1)
+    held = np.einsum("bhk,bhkv->bhv", keys, truth(every)[family.STATE])
+    np.testing.assert_allclose(held, every["values"][:, -1])
 
 
 @settings(max_examples=50, deadline=None)
@@ -100,6 +108,12 @@ def test_work_and_traffic_follow_from_the_sizes(rule, batch, length, heads, size
     states = batch * heads * group * size * values
     assert (7 if rule == "gated_delta" else 5) * length * states == problem.flops
     assert 8 * states < problem.bytes("bfloat16") < problem.bytes("float32")
+
+
+def test_an_unknown_rule_is_refused():
+    """One line names those that there are."""
+    wrong = LinearAttention("hebbian", 1, 1, 1, 1, 8, 8)
+    assert "the rule 'hebbian' is none of gated, gated_delta" == wrong.impossible()
 
 
 def test_heads_that_do_not_divide_are_refused():

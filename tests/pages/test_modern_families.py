@@ -6,7 +6,7 @@ from typing import Any
 
 import published_site
 import pytest
-from browsing import column
+from browsing import column, series
 from published_site import CONDITIONS, RELEASES
 
 from deepbench_ops.problems import find
@@ -59,9 +59,13 @@ def test_a_machine_has_the_family_in_its_tables_and_its_shares(
 
 
 def test_the_timeline_has_its_lines(shown: Callable[[str], Any]) -> None:
-    """A line of torch's two releases, under the words of its shape."""
-    page = shown(f"timeline#machine=lab-1&family=attention&problem={PROBLEMS[0]}")
-    assert TITLE in page.inner_text("main")
+    """A line of torch's two releases, with their seconds."""
+    page = shown(
+        f"timeline#machine=lab-1&family=attention&problem={PROBLEMS[0]}&framework=torch&measure=seconds"
+    )
+    (line,) = series(page, "#chart")
+    assert ["2024-06-05", "2024-10-29"] == [day[:10] for day in line["x"]]
+    assert 2 == pytest.approx(line["y"][1] / line["y"][0])
 
 
 def test_frameworks_are_compared(shown: Callable[[str], Any]) -> None:
@@ -70,7 +74,7 @@ def test_frameworks_are_compared(shown: Callable[[str], Any]) -> None:
     table = page.locator("details:has(summary:has-text('attention forward float32'))")
     assert "attention forward float32: 2 kernels" in table.inner_text()
     table.locator("summary").click()
-    assert 1 == table.locator(f"th:has-text('{TITLE}')").count()
+    table.locator(f"text={TITLE}").first.wait_for()
 
 
 def test_two_releases_are_compared(shown: Callable[[str], Any]) -> None:

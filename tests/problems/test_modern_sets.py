@@ -127,7 +127,7 @@ def test_a_line_that_no_module_reads_is_an_error(tmp_path, monkeypatch):
 
     written()
     written(dims="m=1;n=6144")  # left out: k is missing
-    written(family="linear_attention")  # the reason is stated
+    written(family="attention_index")  # the reason is stated
     with pytest.raises(SystemExit, match=r"no module reads qwen2\.5_7b_m2: write one"):
         written(family="unheard_of")
     with pytest.raises(SystemExit, match="no module reads"):

@@ -23,8 +23,8 @@ PROBE = {"batch": 1, "length": 16, "heads": 4, "value_heads": 8, "size": 64, "va
 STATE = "state"
 """Name of the operand with the states before, and of the output with those after all tokens."""
 
-LARGEST_DECAY = 0.25
-"""Decays are between 0 and twice this, as a logarithm: a token leaves 61 to 100 % of a state."""
+MEAN_DECAY = -0.25
+"""Decays are uniform from twice this to 0, as logarithms: a token leaves 61 to 100 % of a state."""
 
 
 def small(problem: LinearAttention) -> LinearAttention:
@@ -59,7 +59,8 @@ def inputs(problem: LinearAttention, precision: str, seed: int = 0) -> Operands:
 
     Axes are (sequence, token, head, number); of states (sequence, head, number of the key, number
     of the value). Queries and values are uniform in [-1, 1). Keys are so with a norm of about 1, as
-    normalised ones. Decays are logarithms, in [-0.5, 0], and rates in [0, 1]. States are float32.
+    normalised ones. Decays are logarithms, in [-0.5, 0], and rates in [0, 1], both of the
+    precision, as the other operands of a token. States are float32.
     """
     p = problem
     tokens = (p.batch, p.length)
@@ -73,7 +74,7 @@ def inputs(problem: LinearAttention, precision: str, seed: int = 0) -> Operands:
         "queries": partial(floats, keys, precision, 1.0, seed, 0),
         "keys": partial(floats, keys, precision, (3 / p.size) ** 0.5, seed, 1),
         "values": partial(floats, (*each, p.value_size), precision, 1.0, seed, 2),
-        "decays": partial(shifted, -LARGEST_DECAY, 3),
+        "decays": partial(shifted, MEAN_DECAY, 3),
     }
     if p.corrects:
         makers["rates"] = partial(shifted, 0.5, 4)
@@ -92,8 +93,8 @@ def reference(
 ) -> Mapping[str, Reference]:
     """Return the references of outputs and states.
 
-    Each column of a state, and the outputs that are read from it, need that column alone; so the
-    entries of a column are computed together. Kernels compute in float32 and round the outputs.
+    An entry of a state, or of an output that is read from it, needs one column of the state from
+    the first token on. Kernels compute in float32 and round the outputs.
     """
 
     def at_tokens(index: Index) -> Bounded:

@@ -1,6 +1,7 @@
-"""Linear attention in torch, token by token in float32, in the form of the transformers library.
+"""Linear attention in torch, token by token in float32.
 
-That is what its users run on a processor, and on a GPU without a library of kernels for it.
+That is the form in which the transformers library decodes where there are no kernels for it. For
+prompts it has another one, by chunks of tokens, which is not measured.
 """
 
 from functools import partial
