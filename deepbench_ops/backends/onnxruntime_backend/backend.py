@@ -22,6 +22,7 @@ LACKING_WORDS = (
     "is invalid",
     "INVALID_GRAPH",
     "is under development",
+    "is not a registered function/op",
     "Unsupported model IR version",
 )
 """Parts of onnxruntime's messages about operators and versions that it does not have."""
