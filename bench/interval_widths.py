@@ -1,4 +1,4 @@
-"""Print what makes the intervals of `history_proof.py same` as wide as they are.
+"""Print the causes of the width of the intervals of `history_proof.py same`.
 
     python bench/interval_widths.py artifacts/proof/same-numpy-2.4.6-30-rounds.jsonl
 

@@ -69,7 +69,7 @@ class LinearAttention(MemoryBound):
 
     @property
     def corrects(self) -> bool:
-        """Whether an update replaces what the state holds for a key, as the delta rule does."""
+        """Whether an update replaces the value that the state holds for a key, as the delta rule does."""
         return self.rule == "gated_delta"
 
     @property
@@ -96,7 +96,7 @@ class LinearAttention(MemoryBound):
         """For each token and number of its states 5: decay, product and sum of the update, product
         and sum of the output; the delta rule 7, since it also reads the state for the key.
 
-        What is done once for a head, such as exp, is left out.
+        Work that is done once for a head, such as exp, is left out.
         """
         return (7 if self.corrects else 5) * self.length * self.state_size
 

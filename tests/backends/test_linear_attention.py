@@ -1,4 +1,4 @@
-"""Linear attention: frameworks, precisions, rules; wrong kernels; what the rules promise."""
+"""Linear attention: frameworks, precisions, rules; wrong kernels; properties of the rules."""
 
 from functools import partial
 
