@@ -69,7 +69,7 @@ class LinearAttention(MemoryBound):
 
     @property
     def corrects(self) -> bool:
-        """Whether an update replaces the value that the state holds for a key, as the delta rule does."""
+        """Whether an update replaces the value that the state holds for a key (delta rule)."""
         return self.rule == "gated_delta"
 
     @property
