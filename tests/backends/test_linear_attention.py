@@ -1,5 +1,6 @@
 """Linear attention: frameworks, precisions, rules; wrong kernels; properties of the rules."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -15,13 +16,19 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.linear_attention import LinearAttention
 from deepbench_ops.problems.problem_ids import problem_of
 
-PROBLEMS = [LinearAttention(rule, 2, 5, 2, 4, 12, 10) for rule in ("gated_delta", "gated")]
+PROBLEMS = [LinearAttention(rule, 2, 70, 2, 4, 12, 5) for rule in ("gated_delta", "gated")]
+"""Prompts of a whole chunk of tokens and a part of one."""
+
+STEPS = [replace(problem, length=1) for problem in PROBLEMS]
+EVERY = every_operation(*PROBLEMS, *STEPS)
 
 
 test_every_kernel_passes_its_check = check_of_every_kernel(
-    every_operation(*PROBLEMS), without=("openvino", "tensorflow")
+    EVERY, without=("openvino", "tensorflow")
 )
-test_reference_at_some_entries_is_the_whole_reference = entries_agree(every_operation(*PROBLEMS))
+test_reference_at_some_entries_is_the_whole_reference = entries_agree(
+    every_operation(*PROBLEMS, *STEPS)
+)
 
 
 def operands(problem):
@@ -65,7 +72,7 @@ def test_wrong_rules_are_caught(problem):
 def truth(given):
     """The true outputs and states of the delta rule, from the reference, with these operands."""
     length = given["values"].shape[1]
-    problem = LinearAttention("gated_delta", 2, length, 2, 4, 12, 10)
+    problem = replace(PROBLEMS[0], length=length)
     drawn = Operands({name: partial(np.asarray, values) for name, values in given.items()}, {})
     found = family.reference(problem, drawn, "float32", "forward")
     return {name: reference.everywhere()[0] for name, reference in found.items()}

@@ -59,8 +59,9 @@ class Bounded:
         library = LIBRARY_ERROR * np.abs(value)
         return self._stored(value, (1 - value**2) * self.error + self.error**2 + library)
 
-    def off_by(self, error: float) -> "Bounded":
-        """The same numbers with a further absolute error, of a function that is approximated."""
+    def off_by(self, error: float | np.ndarray) -> "Bounded":
+        """The same numbers with a further absolute error, of a function that is approximated; one
+        for all, or one for each."""
         return Bounded(self.value, self.error + error, self.precision)
 
     def __truediv__(self, other: "Bounded") -> "Bounded":
