@@ -129,7 +129,7 @@ def submissions(draw):
         measured(point["params"], draw(st.lists(A_TIME, min_size=1, max_size=3)), started, name)
         for point in points
         for name in [point["benchmark"]]
-        for started in draw(st.lists(A_TIME, max_size=2))
+        for started in draw(st.lists(A_TIME, max_size=2, unique=True))
     ]
     content = made([], records=records)
     [result] = content["results"]
