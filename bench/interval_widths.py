@@ -63,7 +63,10 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("rounds", type=Path, help="rounds that history_proof.py same has kept")
-    rounds = Rounds(parser.parse_args().rounds)
+    path = parser.parse_args().rounds
+    rounds = Rounds(path)
+    if not rounds.found:
+        raise SystemExit(f"{path} has no rounds: measure some with history_proof.py same")
     rounds.derive_states()
     kernels = {
         task: (rounds.selected(task, sorted(mine)), rounds.of(task, sorted(mine)))

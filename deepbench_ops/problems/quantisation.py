@@ -33,9 +33,7 @@ class Quantisation(Problem):
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "modern": ("rows16_columns4096", "rows512_columns2048"),
     }
-    headline_reason: ClassVar[str] = (
-        "the activations of 16 tokens, which fit into a cache; those of 512, which do not"
-    )
+    headline_reason: ClassVar[str] = "the activations of 16 tokens; those of 512"
 
     m: Annotated[int, "rows"]
     n: Annotated[int, "numbers in a row"]

@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
 
@@ -88,16 +88,18 @@ def test_a_cancelled_job_is_submitted_again_and_goes_on(fleet: SlurmFleet) -> No
     fleet.demand_all_once(FAMILIES, jobs=1)
 
 
-def test_a_lost_node_costs_nothing_that_is_measured(fleet: SlurmFleet) -> None:
-    """Its slurmd and its job are killed; the job goes on, here or on another node."""
+@pytest.mark.parametrize("lose", [LocalSlurm.lose_node, LocalSlurm.lose_slurmd])
+def test_a_lost_node_costs_nothing_that_is_measured(
+    fleet: SlurmFleet, lose: Callable[[LocalSlurm, str], None]
+) -> None:
+    """Its slurmd is killed, with its job or without: the job goes on, here or on another node, or
+    there without slurmd, and no point is measured twice."""
     run = fleet.start()
     fleet.wait_for_points()
     node = next(iter(fleet.slurm.jobs().values()))
-    fleet.slurm.lose_node(node)
+    lose(fleet.slurm, node)
     try:
-        status, said = ended(run)
-        if status:
-            status, said = fleet.run()
+        status, said = fleet.finish(run)
     finally:
         fleet.slurm.start_node(node)
     assert 0 == status, said
@@ -106,43 +108,21 @@ def test_a_lost_node_costs_nothing_that_is_measured(fleet: SlurmFleet) -> None:
 
 def test_a_node_that_is_down_is_not_waited_for(fleet: SlurmFleet) -> None:
     """The others measure all jobs."""
-    fleet.slurm.ask("scontrol", "update", "NodeName=node1", "State=DOWN", "Reason=test")
-    try:
+    with fleet.slurm.out_of_use("node1"):
         status, said = fleet.run()
-    finally:
-        fleet.slurm.ask("scontrol", "update", "NodeName=node1", "State=RESUME")
-    assert 0 == status, said
-    fleet.demand_all_once(FAMILIES, jobs=3)
-
-
-def test_a_slurmd_that_is_killed_alone_costs_nothing(fleet: SlurmFleet) -> None:
-    """Its job goes on without it, and Slurm may start it once more: no point is measured twice."""
-    run = fleet.start()
-    fleet.wait_for_points()
-    node = next(iter(fleet.slurm.jobs().values()))
-    fleet.slurm.kill(fleet.slurm.folder / f"slurmd-{node}.pid")
-    try:
-        status, said = ended(run)
-        if status:
-            status, said = fleet.run()
-    finally:
-        fleet.slurm.start_node(node)
     assert 0 == status, said
     fleet.demand_all_once(FAMILIES, jobs=3)
 
 
 def test_a_node_that_is_set_down_under_its_job_costs_nothing(fleet: SlurmFleet) -> None:
-    """Slurm ends the job there; it goes on elsewhere."""
+    """Slurm ends the job there; it goes on elsewhere, by the same run."""
     fleet.plan(FAMILIES)
     run = fleet.start()
     fleet.wait_for_points()
     ((job, node),) = fleet.slurm.jobs().items()
-    fleet.slurm.ask("scontrol", "update", f"NodeName={node}", "State=DOWN", "Reason=test")
-    try:
+    with fleet.slurm.out_of_use(node):
         fleet.wait(lambda: "=NODE_FAIL " in fleet.slurm.ask("scontrol", "show", "job", job))
         status, said = ended(run)
-    finally:
-        fleet.slurm.ask("scontrol", "update", f"NodeName={node}", "State=RESUME")
     assert 0 == status, said
     fleet.demand_all_once(FAMILIES, jobs=1)
 
@@ -292,11 +272,8 @@ def test_every_node_measures_a_plan_for_every_node(fleet: SlurmFleet) -> None:
 def test_a_drained_node_is_left_of_a_plan_for_every_node(fleet: SlurmFleet) -> None:
     """The run says so by its status, and the next one measures on that node alone."""
     fleet.plan(("rms_norm",), every_node=True)
-    fleet.slurm.ask("scontrol", "update", "NodeName=node1", "State=DRAIN", "Reason=test")
-    try:
+    with fleet.slurm.out_of_use("node1", "DRAIN"):
         status, said = fleet.run("-S", "max_pending_time=20s")
-    finally:
-        fleet.slurm.ask("scontrol", "update", "NodeName=node1", "State=RESUME")
     assert 1 == status, said
     assert "not every node has measured all jobs" in said
     assert {"measured": 2} == dict(fleet.states())

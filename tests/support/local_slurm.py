@@ -4,6 +4,8 @@ import os
 import shutil
 import signal
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -57,10 +59,23 @@ class LocalSlurm:
         """Start the slurmd of a node."""
         self.ask("slurmd", "-N", node)
 
+    def lose_slurmd(self, node: str) -> None:
+        """Kill the slurmd of a node; its jobs go on."""
+        self.kill(self.folder / f"slurmd-{node}.pid")
+
     def lose_node(self, node: str) -> None:
         """Kill all processes of a node: its slurmd, and the jobs on it."""
-        self.kill(self.folder / f"slurmd-{node}.pid")
+        self.lose_slurmd(node)
         self.signal_jobs(node, signal.SIGKILL, steps=True)
+
+    @contextmanager
+    def out_of_use(self, node: str, state: str = "DOWN") -> Iterator[None]:
+        """Set a node to this state meanwhile."""
+        self.ask("scontrol", "update", f"NodeName={node}", f"State={state}", "Reason=test")
+        try:
+            yield
+        finally:
+            self.ask("scontrol", "update", f"NodeName={node}", "State=RESUME")
 
     def signal_jobs(self, node: str, sign: signal.Signals, steps: bool = False) -> None:
         """Send a signal to the processes of all jobs on a node; steps: also to Slurm's own."""

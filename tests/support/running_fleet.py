@@ -66,6 +66,11 @@ class Fleet:
         """Run it to its end; return its status and output."""
         return ended(self.start(*more))
 
+    def finish(self, run: "subprocess.Popen[str]") -> tuple[int, str]:
+        """Wait for a run, and run what it leaves once more; return the status and the output."""
+        status, said = ended(run)
+        return self.run() if status else (status, said)
+
     def wait(self, what: Callable[[], object]) -> None:
         """Return when something is true. Fails where it does not become so."""
         until = time.monotonic() + WAIT_SECONDS

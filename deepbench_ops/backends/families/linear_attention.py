@@ -158,10 +158,13 @@ def _columns(
 
 
 def _error_of_sums(decays: np.ndarray) -> np.ndarray:
-    """Return the error of a token's decay, columns x tokens, as the difference of two sums of the
-    decays of its chunk: 4 u of the sum of the CHUNK tokens up to it, 0 for single tokens.
+    """Return the error that a decay has as the difference of two sums, columns x tokens.
 
-    Two sums and their roundings, each off by 2 u at most of its value in practice (u = 2^-24).
+    decays: logarithms, columns x tokens. The sums are those of the decays of a chunk, up to a token
+    and up to the one before; here of the CHUNK tokens up to it. Added up in a tree, a sum is
+    rounded log2(64) = 6 times, each time by u = 2^-24 of its value at most. The roundings have
+    random signs, so the difference of two is off by sqrt(12) u of a sum, here 4 u. A single token
+    has no sum: 0.
     """
     if decays.shape[1] == 1:
         return np.zeros(decays.shape)

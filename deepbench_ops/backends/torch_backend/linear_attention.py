@@ -1,6 +1,6 @@
 """Linear attention in torch, in float32: a step of decoding, or a prompt by chunks of tokens.
 
-These are the two forms in which the transformers library runs it where there are no kernels for it.
+The transformers library has both forms, for machines without a library of kernels for it.
 """
 
 from functools import partial
@@ -81,7 +81,7 @@ def one_token(tokens: Tokens, state: torch.Tensor) -> tuple[torch.Tensor, torch.
 
 
 def by_chunks(tokens: Tokens, state: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the same of prompts, CHUNK tokens at a time.
+    """Return the outputs of prompts, without scale, and the states after them, by chunks of CHUNK.
 
     In a chunk that begins with the state S, token i adds k_i·u_iᵀ to it, and the sum of the decays
     up to i is G_i. For the delta rule the u of a chunk solve, with j < i,
