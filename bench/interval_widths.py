@@ -7,7 +7,7 @@ A release was measured against itself, so all differences are noise. For each ke
 - the half-width of its 99 % interval from the rounds in one state of the machine, as verdicts have
   it, and from all rounds;
 - the standard deviation of the ratio between rounds, and the part of it that the sweeps of a round
-  leave by themselves. The rest differs between processes, for their whole life.
+  leave by themselves. The rest differs between rounds, as processes and states of the machine do.
 
 Nothing is measured.
 """

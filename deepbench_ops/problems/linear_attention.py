@@ -37,7 +37,9 @@ class LinearAttention(MemoryBound):
             "linear_attention_gated_delta_batch1_length128_heads16_values32_size128x128",
         )
     }
-    headline_reason: ClassVar[str] = "a layer of Qwen3-Next in a step of decoding; in a prompt"
+    headline_reason: ClassVar[str] = (
+        "the rule of a Qwen3-Next layer in a step of decoding; the same in a prompt"
+    )
     words: ClassVar[Mapping[str, tuple[str, ...]]] = {"rule": ("gated", "gated_delta")}
 
     rule: Annotated[str, "how a token updates the state"]

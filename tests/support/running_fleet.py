@@ -67,7 +67,7 @@ class Fleet:
         return ended(self.start(*more))
 
     def finish(self, run: "subprocess.Popen[str]") -> tuple[int, str]:
-        """Wait for a run, and run what it leaves once more; return the status and the output."""
+        """Wait for a run, and run the jobs that it leaves once more; return status and output."""
         status, said = ended(run)
         return self.run() if status else (status, said)
 

@@ -161,10 +161,10 @@ def _error_of_sums(decays: np.ndarray) -> np.ndarray:
     """Return the error that a decay has as the difference of two sums, columns x tokens.
 
     decays: logarithms, columns x tokens. The sums are those of the decays of a chunk, up to a token
-    and up to the one before; here of the CHUNK tokens up to it. Added up in a tree, a sum is
-    rounded log2(64) = 6 times, each time by u = 2^-24 of its value at most. The roundings have
-    random signs, so the difference of two is off by sqrt(12) u of a sum, here 4 u. A single token
-    has no sum: 0.
+    and up to the one before; here of the CHUNK tokens up to it. If they are added up in a tree,
+    each sum is rounded log2(64) = 6 times, by u = 2^-24 of its value at most and with random signs,
+    which makes the difference of two uncertain by sqrt(12) u of a sum; allowed are 4 u. Added up
+    one by one, two such sums differ by a single rounding. A single token has no sum: 0.
     """
     if decays.shape[1] == 1:
         return np.zeros(decays.shape)
