@@ -19,7 +19,7 @@ from deepbench_ops.analysis.frameworks_by_kernel import (
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.ranking_times import ranked_times, seconds
 from deepbench_ops.analysis.shared_kernels import SharedMean, levels
-from deepbench_ops.analysis.shared_rounds import Shared
+from deepbench_ops.analysis.shared_rounds import JudgedSteps, Shared
 
 Points = Mapping[str, Mapping[int, Point]]
 
@@ -74,11 +74,12 @@ def matrix(contests: Sequence[Contest], shared: Shared = NONE) -> list[Row]:
     that of one kernel.
     """
     known = noises([point for contest in contests for point in contest.points])
+    steps = JudgedSteps(shared)
     rows = []
     for (family, precision), points in ranked_times(contests).items():
         common, found = levels(seconds(points))
         if len(found) > 1:
-            rows.append(Row(family, precision, _cells(points, common, found, known, shared)))
+            rows.append(Row(family, precision, _cells(points, common, found, known, steps)))
     return rows
 
 
@@ -87,7 +88,7 @@ def _cells(
     common: frozenset[int],
     found: Mapping[str, SharedMean],
     known: Noise,
-    shared: Shared,
+    steps: JudgedSteps,
 ) -> dict[str, Cell]:
     ordered = sorted(found, key=lambda name: found[name].value)
     first, second = ordered[:2]
@@ -98,7 +99,9 @@ def _cells(
         chained = found[name].through or found[other].through
         both = points[name].keys() & points[other].keys() if chained else common
         kernels = tuple(sorted(both))
-        each = [doubt(points[name][k], points[other][k], known, shared) for k in kernels]
+        pairs = [(points[name][k], points[other][k]) for k in kernels]
+        steps.judge(pairs)
+        each = [doubt(*pair, known, steps) for pair in pairs]
         return kernels, fmean(value for value, _ in each), sum(rounds > 0 for _, rounds in each)
 
     cells = {}

@@ -15,7 +15,7 @@ from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.pooled_sets import pooled_point, same_kernel
 from deepbench_ops.analysis.process_noise import noise
 from deepbench_ops.analysis.settings_and_state_agreement import groups_that_agree
-from deepbench_ops.analysis.shared_rounds import Shared, SharedStep, between, task_of
+from deepbench_ops.analysis.shared_rounds import JudgedSteps, Shared
 
 DEVIATIONS = 3.0
 """A difference counts from so many of its own standard deviations on, and a percent at least."""
@@ -76,7 +76,14 @@ def contests(points: Iterable[Point], shared: Shared = NONE) -> list[Contest]:
                 sets = tuple(sorted({point.set for point in group}))
                 several.append(([pooled_point(each) for each in by.values()], sets))
     known = noises([point for found, _ in several for point in found])
-    return [_contest(found, sets, known, shared) for found, sets in several]
+    steps = JudgedSteps(shared)
+    steps.judge((_least(found), point) for found, _ in several for point in found)
+    ordered = [_in_order(found, steps) for found, _ in several]
+    steps.judge((first, second) for (_, first), (_, second), *_ in ordered)
+    return [
+        _contest(found, sets, known, steps)
+        for found, (_, sets) in zip(ordered, several, strict=True)
+    ]
 
 
 def noises(points: Sequence[Point]) -> dict[tuple[str, str], float]:
@@ -93,46 +100,44 @@ def noises(points: Sequence[Point]) -> dict[tuple[str, str], float]:
 
 
 def _contest(
-    found: Sequence[Point], sets: tuple[str, ...], noises: Noise, shared: Shared
+    ordered: Sequence[tuple[float, Point]],
+    sets: tuple[str, ...],
+    noises: Noise,
+    steps: JudgedSteps,
 ) -> Contest:
-    level = _levels(found, shared)
-    ordered = sorted(found, key=lambda point: level[id(point)])
-    step = _step(shared, *ordered[:2])
+    first, second, *others = (point for _, point in ordered)
+    step = steps.between(first, second)
     if step is not None and step.verdict.ratio < 1:  # the levels of more than two may say otherwise
-        ordered[:2] = ordered[1::-1]
-        step = _step(shared, *ordered[:2])
-    first, second = ordered[:2]
+        first, second = second, first
+        step = steps.between(first, second)
+    points = first, second, *others
     if step is not None:
         verdict = step.verdict
         clear = verdict.kind == "slower" and verdict.ratio >= LEAST
         fastest = first.release.framework if clear else ""
-        return Contest(tuple(ordered), verdict.ratio, fastest, sets, verdict.rounds)
-    ahead = level[id(second)] / level[id(first)]
-    clear = stands_out(ahead, doubt(first, second, noises, NONE)[0])
-    return Contest(tuple(ordered), ahead, first.release.framework if clear else "", sets)
+        return Contest(points, verdict.ratio, fastest, sets, verdict.rounds)
+    ahead = ordered[1][0] / ordered[0][0]
+    clear = stands_out(ahead, doubt(first, second, noises, steps)[0])
+    return Contest(points, ahead, first.release.framework if clear else "", sets)
 
 
-def _levels(found: Sequence[Point], shared: Shared) -> dict[int, float]:
-    """Return the seconds by which points are ordered, by the identity of each point.
+def _in_order(found: Sequence[Point], steps: JudgedSteps) -> list[tuple[float, Point]]:
+    """Return points with the seconds that order them, the fastest first.
 
     Those of a point that shares rounds with the one of the fewest seconds follow from their ratio
     in these rounds.
     """
-    least = min(found, key=lambda point: point.seconds)
-    levels = {id(point): point.seconds for point in found}
-    for point in found:
-        step = None if point is least else _step(shared, least, point)
-        if step is not None:
-            levels[id(point)] = least.seconds * step.verdict.ratio
-    return levels
+    least = _least(found)
+
+    def level(point: Point) -> float:
+        step = None if point is least else steps.between(least, point)
+        return point.seconds if step is None else least.seconds * step.verdict.ratio
+
+    return sorted(((level(point), point) for point in found), key=lambda each: each[0])
 
 
-def _step(shared: Shared, before: Point, after: Point) -> SharedStep | None:
-    """Return the step from one framework to another in the rounds that have both, None without."""
-    if not shared or before.ranks is not None:
-        return None
-    rounds = shared.get(task_of(before))
-    return between(rounds, before, after) if rounds else None
+def _least(found: Sequence[Point]) -> Point:
+    return min(found, key=lambda point: point.seconds)
 
 
 def _of(point: Point, noises: Noise) -> float:
@@ -149,11 +154,11 @@ def stands_out(ratio: float, deviation: float) -> bool:
     return ratio >= LEAST and math.log(ratio) > DEVIATIONS * deviation
 
 
-def doubt(first: Point, second: Point, noises: Noise, shared: Shared) -> tuple[float, int]:
+def doubt(first: Point, second: Point, noises: Noise, steps: JudgedSteps) -> tuple[float, int]:
     """Return the standard deviation of the log of two frameworks' ratio on a kernel, infinite where
     it is not known, and the number of rounds that measured both (0: their times were taken apart).
     """
-    step = _step(shared, first, second)
+    step = steps.between(first, second)
     if step is not None:
         verdict = step.verdict
         reach = math.log(verdict.high / verdict.low) / 2

@@ -12,6 +12,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -30,17 +31,14 @@ from deepbench_ops.measure import (
     library_variables,
     preferred_state,
 )
-from deepbench_ops.measure.ensemble_round import Round
+from deepbench_ops.measure.ensemble_round import Round, fit_together
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.measure.kernel_identity import KernelIdentity
-from deepbench_ops.run_conditions import CONDITIONS
 from deepbench_ops.statistics.common_level import common_levels
 from deepbench_ops.storage import ensemble_round_files
 
 SEPARATE_PROCESSES = "separate processes"
 """The origin of verdicts that rest on no shared rounds."""
-
-NAMES = frozenset(condition.name for condition in CONDITIONS)
 
 
 @dataclass(frozen=True)
@@ -94,16 +92,16 @@ def load_of_several_frameworks(results: Path, name: str) -> dict[KernelIdentity,
     return load(results, name, [path])
 
 
-def between(rounds: Iterable[Round], before: Point, after: Point) -> SharedStep | None:
-    """Return the step between two points of a kernel; None where they share too few rounds.
+def steps(asked: Iterable[tuple[Sequence[Round], Point, Point]]) -> list[SharedStep | None]:
+    """Return the step between two points of a kernel, for each of several; None where they share
+    too few rounds.
 
-    Of several states of the machine that of the points counts, or the one with the most rounds.
+    Of several states of the machine that of the points counts, or the one with the most rounds. The
+    steps are judged together, in a fraction of the time of one after the other.
     """
-    return steps([(rounds, before, after)])[0]
-
-
-def steps(asked: Iterable[tuple[Iterable[Round], Point, Point]]) -> list[SharedStep | None]:
-    """Return the answer of `between` for each of several steps, which are judged together."""
+    asked = list(asked)
+    every = chain.from_iterable(rounds for rounds, _, _ in asked)
+    fit_together(chain.from_iterable(preferred_state.parts(each).values() for each in every))
     found = [_unjudged(*each) for each in asked]
     known = [each for each in found if each is not None]
     verdicts = iter(compare_each([levels for _, levels in known]))
@@ -117,6 +115,8 @@ def _unjudged(
     names = before.release.name, after.release.name
     states: dict[str, list[tuple[Round, float, float]]] = defaultdict(list)
     conditions = [_conditions(point) for point in (before, after)]
+    if conditions[0] == conditions[1]:
+        conditions.pop()
     for each in rounds:
         if all(_fits(each, *under) for under in conditions):
             for name, part in preferred_state.parts(each).items():
@@ -137,6 +137,30 @@ def _unjudged(
         (last.get(names[0], ""), last.get(names[1], "")),
     )
     return step, [(level, variance) for _, level, variance in found]
+
+
+class JudgedSteps:
+    """Steps between points of a machine, from the rounds that measured both, each judged once."""
+
+    def __init__(self, rounds: Shared) -> None:
+        self._rounds = rounds
+        self._known: dict[tuple[int, int], tuple[Point, Point, SharedStep | None]] = {}
+
+    def judge(self, pairs: Iterable[tuple[Point, Point]]) -> None:
+        """Judge the steps from the first to the second of each two points together (`steps`)."""
+        asked = {}
+        for before, after in pairs:
+            rounds = () if before.ranks is not None else self._rounds.get(task_of(before), ())
+            if rounds and (id(before), id(after)) not in self._known:
+                asked[id(before), id(after)] = rounds, before, after
+        for key, step in zip(asked, steps(asked.values()), strict=True):
+            self._known[key] = *asked[key][1:], step
+
+    def between(self, before: Point, after: Point) -> SharedStep | None:
+        """Return the step between two points of a kernel; None where they share too few rounds."""
+        self.judge([(before, after)])
+        *_, step = self._known.get((id(before), id(after)), (None,))
+        return step
 
 
 def pooled(steps: Sequence[SharedStep]) -> Verdict:
@@ -170,8 +194,7 @@ def _conditions(point: Point) -> tuple[dict[str, str], str | None]:
 
 def _fits(this_round: Round, unusual: Mapping[str, str], settings: str | None) -> bool:
     """Whether a round was measured under a point's conditions; unknown settings fit all."""
-    own = this_round.conditions
-    if unusual != {name: value for name, value in own.items() if name in NAMES}:
+    if unusual != this_round.unusual:
         return False
-    known = own.get(SETTINGS)
+    known = this_round.conditions.get(SETTINGS)
     return known is None or settings is None or known == settings

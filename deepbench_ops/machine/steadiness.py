@@ -124,8 +124,12 @@ class SteadinessJudge:
     def state(self, records: Iterable[Record]) -> str:
         """Return the state of the machine during the processes of a point; "" if unknown."""
         return machine_states.together(
-            machine_states.state(entry.get("core_latencies", ()), self.levels) for entry in records
+            self._state_of(entry.get("core_latencies", ())) for entry in records
         )
+
+    @cached_property
+    def _state_of(self) -> Callable[[Iterable[float]], str]:
+        return machine_states.namer(self.levels)
 
     @cached_property
     def _roofs(self) -> dict[str, Roofs]:

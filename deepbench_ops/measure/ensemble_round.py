@@ -1,16 +1,19 @@
 """One kernel in one round of an ensemble: seconds of its releases, and figures from them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
+from deepbench_ops.run_conditions import CONDITIONS
 from deepbench_ops.statistics import sweep_levels
 from deepbench_ops.statistics.spread import median_variance
 from deepbench_ops.statistics.sweep_levels import SweepLevels
 from deepbench_ops.statistics.yardstick_calibration import on_quiet_machine
+
+NAMES = frozenset(condition.name for condition in CONDITIONS)
 
 
 @dataclass
@@ -74,6 +77,11 @@ class Round:
         return any(map(math.isfinite, self.yardstick))
 
     @cached_property
+    def unusual(self) -> dict[str, str]:
+        """Those of `conditions` that are conditions of the run, which name the unusual ones."""
+        return {name: value for name, value in self.conditions.items() if name in NAMES}
+
+    @cached_property
     def fitted(self) -> SweepLevels:
         """Levels of the releases, in the order of `names`; of a round that is complete."""
         return sweep_levels.fit(self.logs(list(self._columns)))
@@ -119,3 +127,11 @@ class Round:
         """Return logarithms of the seconds, of shape (sweeps, names); NaN where there are none."""
         rows = [[sweep.get(name, np.nan) for name in names] for sweep in self.sweeps]
         return np.log(np.array(rows, dtype=float).reshape(len(rows), len(names)))
+
+
+def fit_together(rounds: Iterable[Round]) -> None:
+    """Compute `fitted` of complete rounds, in a fraction of the time of one after the other."""
+    missing = {id(each): each for each in rounds if "fitted" not in vars(each)}.values()
+    tables = [each.logs(list(each._columns)) for each in missing]
+    for each, found in zip(missing, sweep_levels.fit_each(tables), strict=True):
+        vars(each)["fitted"] = found

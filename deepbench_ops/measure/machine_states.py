@@ -8,7 +8,8 @@ of a reading's level. bench/state_comparison.py prints the times of kernels in e
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 
 LEVEL_RATIO = 1.35
 """Levels lie at least this factor apart; a reading belongs to the level within its root."""
@@ -76,10 +77,13 @@ def state(readings: Iterable[float], levels: Sequence[float]) -> str:
 
     "" without readings or levels. It is unknown where one of them fits no level.
     """
-    if not levels:
-        return ""
-    names = {name(level_of(each, levels), levels) for each in readings}
-    return together(names)
+    return namer(levels)(readings)
+
+
+def namer(levels: Sequence[float]) -> Callable[[Iterable[float]], str]:
+    """Return `state` for these levels, as a function that remembers the readings it has named."""
+    named = cache(lambda reading: name(level_of(reading, levels), levels))
+    return lambda readings: together({named(each) for each in readings}) if levels else ""
 
 
 def together(states: Iterable[str]) -> str:

@@ -39,9 +39,10 @@ def derive(rounds: Sequence[Round], known: Iterable[float] = ()) -> None:
     rounds, so that all are to be given at once. A round without latencies keeps its state.
     """
     levels = machine_states.learned(chain.from_iterable(map(_readings, rounds)), known)
+    state_of = machine_states.namer(levels)
     for each in rounds:
-        each.state = machine_states.state(each.latencies, levels) or each.state
-        states = [machine_states.state(_finite(two), levels) for two in each.sweep_latencies]
+        each.state = state_of(each.latencies) or each.state
+        states = [state_of(_finite(two)) for two in each.sweep_latencies]
         if any(states):
             each.by_state = _by_state(each, states)
             in_parts = [name for name, part in each.by_state.items() for _ in part.sweeps]

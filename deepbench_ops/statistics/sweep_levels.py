@@ -12,7 +12,10 @@ columns that they share agree.
 """
 
 import math
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -53,11 +56,18 @@ class SweepLevels:
         variance = sum(median_variance(each[np.isfinite(each)]) for each in apart)
         return float(self.levels[after] - self.levels[before]), variance
 
+    @cached_property
+    def _complete(self) -> bool:
+        """Whether every row has all columns."""
+        return bool(self.residuals.size and np.isfinite(self.residuals).all())
+
     def _path(self, before: int, after: int) -> list[int]:
         """Return the fewest columns that lead from one to the other, each in a row with the next.
 
         Both ends are in it; empty where no rows connect them.
         """
+        if self._complete:
+            return [before, after]
         present = np.isfinite(self.residuals)
         if (present[:, before] & present[:, after]).any():
             return [before, after]
@@ -79,11 +89,32 @@ class SweepLevels:
 
 def fit(table: np.ndarray) -> SweepLevels:
     """Return the levels of the columns of a table of shape (rows, columns); NaN is missing."""
-    table = np.asarray(table, dtype=float)
+    return fit_each([table])[0]
+
+
+def fit_each(tables: Iterable[np.ndarray]) -> list[SweepLevels]:
+    """Return the levels of several tables, each of shape (rows, columns); NaN is missing.
+
+    Complete tables of the same shape are fitted together, in a fraction of the time.
+    """
+    several = [np.asarray(table, dtype=float) for table in tables]
+    alike: dict[tuple[int, ...], list[int]] = defaultdict(list)
+    found: dict[int, SweepLevels] = {}
+    for place, table in enumerate(several):
+        if table.size and np.isfinite(table).all():  # one block, as nearly all rounds are
+            alike[table.shape].append(place)
+        else:
+            found[place] = _in_blocks(table)
+    for places in alike.values():
+        together = np.array([several[place] for place in places])
+        own = levels(together)
+        found |= zip(places, map(SweepLevels, own, together - own[:, None]), strict=True)
+    return [found[place] for place in range(len(several))]
+
+
+def _in_blocks(table: np.ndarray) -> SweepLevels:
+    """Return the levels of a table whose rows have values in different columns."""
     present = np.isfinite(table)
-    if table.size and present.all():  # one block, as nearly all rounds are
-        own = levels(table)
-        return SweepLevels(own, table - own)
     residuals = np.full(table.shape, np.nan)
     blocks, weights = [], []
     for pattern in np.unique(present, axis=0) if table.size else []:
@@ -104,18 +135,24 @@ def fit(table: np.ndarray) -> SweepLevels:
 def levels(values: np.ndarray) -> np.ndarray:
     """Return the level of each column; only the differences of levels mean anything.
 
-    values: of shape (..., rows, columns), without NaN. Returned: of shape (..., columns).
+    values: of shape (..., rows, columns), without NaN. Returned: of shape (..., columns), the same
+    numbers as for each table alone.
     """
-    rest = np.array(values, dtype=float)
-    found = np.zeros((*rest.shape[:-2], rest.shape[-1]))
+    *trials, rows, columns = np.shape(values)
+    rest = np.array(values, dtype=float).reshape(-1, rows, columns)
+    found = np.zeros((len(rest), columns))
+    moving = np.arange(len(rest))
     for _ in range(STEPS):
         rest -= finite_medians(rest)
         change = np.swapaxes(finite_medians(np.swapaxes(rest, -1, -2)), -1, -2)
         rest -= change
-        found += change[..., 0, :]
-        if np.max(abs(change), initial=0.0) < SETTLED:
+        found[moving] += change[:, 0]
+        unsettled = np.max(abs(change), axis=(-2, -1), initial=0.0) >= SETTLED
+        if not unsettled.all():
+            rest, moving = rest[unsettled], moving[unsettled]
+        if not len(moving):
             break
-    return found
+    return found.reshape(*trials, columns)
 
 
 def _joined(blocks: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import Any
 
 from deepbench_ops.storage import facts_digest
 from deepbench_ops.storage.json_lines import DamagedLine
-from deepbench_ops.storage.seconds_limits import MOST_CALLS, is_number, is_time
+from deepbench_ops.storage.seconds_limits import MOST_CALLS, all_times, is_number, is_time
 
 KERNEL = ("family", "problem", "precision", "operation")
 """Fields that name the kernel."""
@@ -55,7 +55,9 @@ def _instant(found: Any) -> bool:
 
 def _column(found: Any) -> bool:
     """Whether a value is the seconds of each sweep, null where there are none."""
-    return isinstance(found, list) and all(each is None or is_time(each) for each in found)
+    if not isinstance(found, list):
+        return False
+    return all_times([each for each in found if each is not None] if None in found else found)
 
 
 def _counts(found: Any) -> bool:

@@ -2,6 +2,7 @@
 
 import math
 from datetime import date
+from itertools import pairwise
 
 import numpy as np
 import orjson
@@ -11,6 +12,7 @@ from deepbench_ops.analysis import lines_with_rounds, shared_rounds
 from deepbench_ops.analysis.change_causes import causes
 from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.points import Origin, Point
+from deepbench_ops.analysis.shared_rounds import JudgedSteps, SharedStep
 from deepbench_ops.commands import verdict_steps
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import ensemble_round_json
@@ -69,6 +71,10 @@ def task(problem: str):
     return shared_rounds.task_of(point(RELEASES[0], problem))
 
 
+def between(found: list[Round], before: Point, after: Point) -> SharedStep | None:
+    return JudgedSteps({task("a"): found}).between(before, after)
+
+
 def test_short_lines_are_judged_by_shared_rounds():
     """Three releases of one process each: 5 % between the last two is found, and nothing else."""
     (found,) = lines_with_rounds.joined([line("a")], {task("a"): rounds([0.0, 0.05])})
@@ -91,9 +97,9 @@ def test_rounds_of_one_state_are_compared():
     """Of two states that of the points counts, or the one with more rounds."""
     mixed = rounds([0.0, 0.1], 6, state="near") + rounds([0.0, 0.4], 5, seed=2, state="far")
     before, after = (point(release, "a") for release in RELEASES[1:])
-    near = shared_rounds.between(mixed, before, after)
+    near = between(mixed, before, after)
     assert ("6 shared rounds, near", "near") == (near.origin, near.state)
-    far = shared_rounds.between(mixed, before._replace(state="far"), after._replace(state="far"))
+    far = between(mixed, before._replace(state="far"), after._replace(state="far"))
     assert pytest.approx(math.exp(0.4), rel=0.02) == far.verdict.ratio
 
 
@@ -103,9 +109,27 @@ def test_rounds_under_other_conditions_do_not_count():
     plain = rounds([0.0, 0.1], conditions={"settings": ""})
     steered = rounds([0.0, 0.1], conditions={"settings": "OPENBLAS_CORETYPE=Haswell"})
     cold = rounds([0.0, 0.1], conditions={CACHE.name: "cold"})
-    assert shared_rounds.between(plain, before, after) is not None
-    assert shared_rounds.between(steered, before, after) is None
-    assert shared_rounds.between(cold, before, after) is None
+    assert between(plain, before, after) is not None
+    assert between(steered, before, after) is None
+    assert between(cold, before, after) is None
+
+
+def test_steps_judged_together_are_those_of_one_after_the_other():
+    """Of a kernel with ten rounds, one with four of two releases, and one without."""
+    shared = {task("a"): rounds([0.0, 0.1]), task("b"): rounds([0.1, 0.0], 4, seed=1)}
+    for each in shared[task("b")]:
+        for sweep in each.sweeps:
+            del sweep[NAMES[0]]
+    pairs = [
+        (point(before, kernel), point(after, kernel))
+        for kernel in ("a", "b", "c")
+        for before, after in pairwise(RELEASES)
+    ]
+    together = JudgedSteps(shared)
+    together.judge(pairs)
+    found = [together.between(*pair) for pair in pairs]
+    assert [JudgedSteps(shared).between(*pair) for pair in pairs] == found
+    assert [True, True, False, True, False, False] == [each is not None for each in found]
 
 
 def test_kernels_of_a_cause_have_one_mean():

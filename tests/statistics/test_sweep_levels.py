@@ -87,7 +87,20 @@ def test_tables_of_a_simulation_have_the_levels_of_single_ones():
     """Tables in leading axes have the levels that each has by itself."""
     tables = np.array([table([0.0, 0.1, -0.2], rows=7, seed=seed, noise=0.05) for seed in range(4)])
     for each, levels in zip(tables, sweep_levels.levels(tables), strict=True):
-        assert pytest.approx(sweep_levels.fit(each).levels) == levels
+        assert np.array_equal(sweep_levels.fit(each).levels, levels)
+
+
+def test_tables_fitted_together_are_as_each_alone():
+    """To the last bit, whatever their shapes, and with missing values."""
+    tables = [
+        table([0.0, 0.1, -0.2], rows=rows, seed=seed, noise=0.05)
+        for seed, rows in enumerate([7, 9, 7, 7, 12])
+    ]
+    tables[2][3, 1] = np.nan
+    for one, together in zip(tables, sweep_levels.fit_each(tables), strict=True):
+        alone = sweep_levels.fit(one)
+        assert np.array_equal(alone.levels, together.levels)
+        assert np.array_equal(alone.residuals, together.residuals, equal_nan=True)
 
 
 def test_columns_that_nothing_connects_are_not_compared():
