@@ -26,13 +26,16 @@ from deepbench_ops.asv_adapter import (
     run_hooks,
 )
 from deepbench_ops.asv_adapter.publishing import publish_command
-from deepbench_ops.backends import framework_list, run_cache
+from deepbench_ops.backends import framework_list, reference_cache, run_cache
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import record_handover
 from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.problems import family_list
 from deepbench_ops.releases import release_table, table_location
 from deepbench_ops.releases.release_table import Release
+
+REFERENCES = Path(".asv", "references")
+"""Folder of expected values that runs share; see `backends.reference_cache`."""
 
 __all__ = ["asv_environment", "release_repository", "setup"]
 
@@ -50,6 +53,7 @@ def setup() -> None:
     spool = (run_command.SPOOLS / f"{os.getpid()}-{secrets.token_hex(8)}").resolve()
     os.environ[record_handover.SPOOL_VARIABLE] = str(spool)
     os.environ[run_cache.FOLDER_VARIABLE] = str(spool / "answers")
+    os.environ[reference_cache.FOLDER_VARIABLE] = str(REFERENCES.resolve())
     atexit.register(shutil.rmtree, spool, ignore_errors=True)
     run_hooks.begin(spool)
     install()

@@ -4,7 +4,6 @@ Two loops of asv are wrapped: over the benchmarks of a release, and over the poi
 benchmark.
 """
 
-import hashlib
 import itertools
 import math
 import os
@@ -33,8 +32,9 @@ from deepbench_ops.asv_adapter.asv_run_journal import (
 )
 from deepbench_ops.asv_adapter.patch_installation import Patch
 from deepbench_ops.asv_adapter.run_progress import RunProgress
-from deepbench_ops.backends import run_cache
+from deepbench_ops.backends import reference_cache, run_cache
 from deepbench_ops.measure import fingerprint, library_variables, nominal_readings, record_handover
+from deepbench_ops.storage import input_digest
 from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 FOLDER = Path(".asv", "unfinished")
@@ -277,6 +277,7 @@ def _variables() -> dict[str, str]:
     names -= {
         record_handover.SPOOL_VARIABLE,
         run_cache.FOLDER_VARIABLE,
+        reference_cache.FOLDER_VARIABLE,
         YES_VARIABLE,
         LIMIT_VARIABLE,
     }
@@ -323,11 +324,7 @@ def _code(benchmarks: Path) -> str:
     folders = [*(package / name for name in MEASURING_CODE), benchmarks]
     files = [package / name for name in MEASURING_MODULES]
     files += [path for folder in folders for path in folder.rglob("*.[pc][ys]*")]
-    digest = hashlib.sha1(usedforsecurity=False)
-    for path in sorted(files):
-        if path.suffix in (".py", ".csv"):
-            digest.update(path.name.encode() + path.read_bytes())
-    return digest.hexdigest()
+    return input_digest.of_files(path for path in files if path.suffix in (".py", ".csv"))
 
 
 _current = OngoingRun(Path(".asv", "spool", "none"))

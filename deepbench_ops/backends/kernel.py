@@ -66,6 +66,16 @@ class Output:
 
 
 @dataclass(frozen=True)
+class ReferenceSource:
+    """The facts from which the references of a kernel are computed."""
+
+    name: tuple[str, ...]
+    """Family, problem, precision, and the operation: one name for all with the same references."""
+    operands: Callable[[], Mapping[str, np.ndarray]]
+    """Return all operands of the operation by name, as they are when it is called."""
+
+
+@dataclass(frozen=True)
 class Kernel:
     """One prepared operation. `run` is the framework's own call with its operands bound.
 
@@ -104,6 +114,9 @@ class Kernel:
     threads. None where a single process times the operation."""
     further: Mapping[str, Output] = field(default_factory=dict)
     """Further outputs by name, of operations that have several, such as gradients of each input."""
+
+    source: ReferenceSource | None = None
+    """Source of all references; None where it is unknown, or includes the kernel's own outputs."""
 
     @property
     def outputs(self) -> dict[str, Output]:

@@ -87,10 +87,12 @@ def assemble(
     readers = {
         name: _reader(executor, each) for name, each in {**values, **prepared.intermediate}.items()
     }
+    source = None
     if prepared.reference is not None:
         references: Mapping[str, Reference] = {"": prepared.reference}
     else:
         references = families.references(problem, drawn, precision, done, readers)
+        source = families.reference_source(problem, drawn, precision, done)
     outputs = {
         name: Output(partial(readers[name], ()), readers[name], references[name]) for name in values
     }
@@ -105,6 +107,7 @@ def assemble(
         peek=first.peek,
         reference=first.reference,
         further=outputs,
+        source=source,
         flops=problem.flops_of(done),
         bytes=problem.bytes_of(precision, done),
         notes={**notes, **prepared.notes},

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from deepbench_ops.storage import atomic_write
+from deepbench_ops.storage import bounded_read, checked_file
 
 FOLDER_VARIABLE = "DEEPBENCH_ANSWERS"
 """Environment variable with the folder of the cache. The folder must be emptied whenever the
@@ -30,10 +30,10 @@ class RunCache:
         """Return the value for `key`, None if there is none, or it is damaged."""
         path = self._path(key)
         if repr(key) not in self._held and path is not None:
-            with suppress(OSError, ValueError):
-                checksum, _, text = path.read_text().partition("\n")
-                if checksum == _checksum(text):
-                    self._held[repr(key)] = json.loads(text)
+            content = checked_file.read(path, bounded_read.SMALL)
+            with suppress(ValueError):
+                if content is not None:
+                    self._held[repr(key)] = json.loads(content)
         return self._held.get(repr(key))
 
     def put(self, key: object, answer: Any) -> None:
@@ -41,14 +41,9 @@ class RunCache:
         self._held[repr(key)] = answer
         path = self._path(key)
         if path is not None:
-            text = json.dumps(answer)
-            atomic_write.write_text(path, f"{_checksum(text)}\n{text}")
+            checked_file.write(path, json.dumps(answer).encode())
 
     def _path(self, key: object) -> Path | None:
         folder = os.environ.get(FOLDER_VARIABLE)
         name = hashlib.sha1(repr((self.question, key)).encode(), usedforsecurity=False)
         return Path(folder, f"{name.hexdigest()}.json") if folder else None
-
-
-def _checksum(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

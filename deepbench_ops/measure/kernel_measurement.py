@@ -16,7 +16,7 @@ from functools import cache
 from typing import Protocol
 
 from deepbench_ops import backends, process_lifetime
-from deepbench_ops.backends import output_check
+from deepbench_ops.backends import output_check, reference_cache
 from deepbench_ops.backends.backend_interface import Backend
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.run_cache import RunCache
@@ -125,6 +125,7 @@ def preload(calibrating: bool = True) -> None:
         backends.preload(framework())
         yardstick.versions()
     fingerprint.of_the_run()
+    reference_cache.code()
     gc.freeze()  # or every child would go through all that was imported before it measures
 
 

@@ -20,7 +20,8 @@ def write(record: dict[str, object]) -> None:
     if not spool:
         return
     name = f"{time.time_ns():020d}-{os.getpid()}.jsonl"
-    atomic_write.write_text(Path(spool, name), json_lines.as_text([record]))
+    # Its reader waits for it, and keeps it: it need not outlast a power failure.
+    atomic_write.write_text(Path(spool, name), json_lines.as_text([record]), durable=False)
 
 
 def collect(spool: Path) -> list[dict[str, object]]:

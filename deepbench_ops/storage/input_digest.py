@@ -1,7 +1,8 @@
-"""Digest of the inputs of values computed from a machine's results: its files, and the code."""
+"""Digests of the inputs of computed values: the files of a machine's results, and the code."""
 
 import hashlib
 import sys
+from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -27,6 +28,14 @@ def of_machine(folder: Path, key: str = "") -> str:
         with path.open("rb") as stream:
             while part := stream.read(PART):
                 digest.update(part)
+    return digest.hexdigest()
+
+
+def of_files(paths: Iterable[Path]) -> str:
+    """Return the digest of the names and contents of small files, in hexadecimal."""
+    digest = hashlib.sha1(usedforsecurity=False)
+    for path in sorted(paths):
+        digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
 
 

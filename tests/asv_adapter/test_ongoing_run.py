@@ -362,11 +362,12 @@ def test_networks_operands_and_conditions_are_measuring_code(tmp_path, monkeypat
 
 
 def test_a_variable_that_decides_what_is_measured_is_a_condition(monkeypatch):
-    """Every variable of the project counts, but for folders of the run: records and answers."""
+    """Every variable of the project counts, but for folders: records, answers and references."""
     monkeypatch.setenv("DEEPBENCH_SPOOL", "here")
     before = run_hooks._variables()
     monkeypatch.setenv("DEEPBENCH_SPOOL", "there")
     monkeypatch.setenv("DEEPBENCH_ANSWERS", "there")
+    monkeypatch.setenv("DEEPBENCH_REFERENCES", "there")
     assert before == run_hooks._variables()
     monkeypatch.setenv("DEEPBENCH_CALL_LIMIT", "0.125")
     assert {**before, "DEEPBENCH_CALL_LIMIT": "0.125"} == run_hooks._variables()

@@ -26,6 +26,8 @@ name of a family.
   full size that take too long to compute as a whole. ``own`` maps names to functions that read
   the kernel's own outputs and intermediate values (`Prepared.intermediate`), so that an entry can
   be computed from the values one step before;
+- ``reference_name(operation, precision)``: one name for all operations that have the same
+  references, so that these are stored once (`reference_cache`); without it the operation's;
 - ``small(problem)`` and ``probe(problem, times)``: the twins for the check and for an estimate,
   where ``SMALL`` and ``PROBE`` cannot describe them;
 - ``memory_needed(problem, operation, execution)``: bytes of memory, where they do not follow from
@@ -34,10 +36,11 @@ name of a family.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from typing import Any, TypeVar
 
-from deepbench_ops.backends.kernel import Kernel, Read, Reference
+from deepbench_ops.backends.kernel import Kernel, Read, Reference, ReferenceSource
 from deepbench_ops.problems.family_list import OWN_PACKAGE, found
 from deepbench_ops.problems.problem import Problem, computed
 from deepbench_ops.problems.problem_lists import load
@@ -131,6 +134,27 @@ def references(
     else:
         made = family.reference(problem, drawn, precision, operation)
     return made if isinstance(made, Mapping) else {"": made}
+
+
+def reference_source(
+    problem: Problem, drawn: Any, precision: str, operation: str
+) -> ReferenceSource | None:
+    """Return the source of an operation's references.
+
+    None for a family of another distribution, whose code is not among the code of this one, for one
+    whose references read the kernel's own outputs, and where `drawn` has no function
+    ``of(operation)`` that returns its arrays by name.
+    """
+    family = module_of(problem)
+    own = family.__name__.startswith(f"{__name__}.")
+    if not own or hasattr(family, "reference_from") or not hasattr(drawn, "of"):
+        return None
+    name = operation
+    if hasattr(family, "reference_name"):
+        name = family.reference_name(operation, precision)
+    return ReferenceSource(
+        (problem.family, problem.id, precision, name), partial(drawn.of, operation)
+    )
 
 
 def fresh_references(

@@ -72,6 +72,12 @@ class AttentionInputs:
         """The gradient of o: b x hq x sq x dv."""
         return self._drawn(self.problem.hq, self.problem.sq, self.problem.dv, 1.0, GRADIENT)
 
+    def of(self, operation: str) -> dict[str, np.ndarray]:
+        """Return the operands of an operation by name."""
+        names = ["q", "k"] if getattr(self.problem, "latent", False) else ["q", "k", "v"]
+        names += ["gradient"] if is_backward(operation) else []
+        return {name: getattr(self, name) for name in names}
+
     @property
     def notes(self) -> dict[str, str]:
         """Notes for the record: distribution of the operands, and the keys that a query sees."""
@@ -136,6 +142,11 @@ def reference(
         KEY_GRADIENT: KeyGradientReference(drawn, precision, of_values=False, sums=sums),
         VALUE_GRADIENT: KeyGradientReference(drawn, precision, of_values=True, sums=sums),
     }
+
+
+def reference_name(operation: str, precision: str) -> str:
+    """Return one name for the operations of all implementations."""
+    return "backward" if is_backward(operation) else "forward"
 
 
 def memory_needed(problem: Attention, operation: str, execution: str) -> float:

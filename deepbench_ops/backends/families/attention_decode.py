@@ -10,7 +10,7 @@ from deepbench_ops.problems.attention_decode import AttentionDecode
 TWIN_TOKENS = 131
 """Largest number of tokens in the cache of a small twin."""
 
-inputs = attention.inputs
+inputs, reference_name = attention.inputs, attention.reference_name
 
 
 def small(problem: AttentionDecode) -> AttentionDecode:

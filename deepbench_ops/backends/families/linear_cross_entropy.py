@@ -70,14 +70,25 @@ def reference(
     """Return the reference of the loss, of shape (1,), or those of both gradients."""
     truth = _Truth(problem, drawn, precision)
     if not operation.endswith("backward"):
-        # Fused operations store the loss, and the sum before it, in the type of x.
-        stored = precision if operation.startswith(FUSED) else COMPUTE_PRECISION
-        return {"": WholeReference((1,), partial(truth.loss, stored))}
+        return {"": WholeReference((1,), partial(truth.loss, _stored(operation, precision)))}
     tokens, weight = (problem.tokens, problem.hidden), (problem.vocabulary, problem.hidden)
     return {
         "": RowReference(tokens, truth.input_gradient, precision),
         "weight_gradient": RowReference(weight, truth.weight_gradient, precision),
     }
+
+
+def reference_name(operation: str, precision: str) -> str:
+    """Return one name for fused operations and others where both store the loss in one type."""
+    if operation.endswith("backward"):
+        return "backward"
+    return f"forward, loss in {_stored(operation, precision)}"
+
+
+def _stored(operation: str, precision: str) -> str:
+    """Return the type of the stored loss: fused operations store it, and the sum before it, in the
+    type of x."""
+    return precision if operation.startswith(FUSED) else COMPUTE_PRECISION
 
 
 class _Truth:

@@ -55,6 +55,13 @@ class MoeInputs:
     chosen: np.ndarray
     notes: dict[str, str]
 
+    def of(self, operation: str) -> dict[str, np.ndarray]:
+        """Return the operands of an operation by name."""
+        found = {name: each for name, each in vars(self).items() if isinstance(each, np.ndarray)}
+        if not operation.endswith("backward"):
+            del found["gradient"]
+        return found
+
 
 def inputs(problem: MoeLayer, precision: str, seed: int = 0) -> MoeInputs:
     """Draw the operands; entries of logits, hidden layers and y have about unit variance.

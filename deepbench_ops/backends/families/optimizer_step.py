@@ -74,6 +74,11 @@ def reference(
     }
 
 
+def reference_name(operation: str, precision: str) -> str:
+    """Return one name for all ways to step."""
+    return "step"
+
+
 def _output(step, drawn: Operands, number: int, index: Index) -> Bounded:  # type: ignore[no-untyped-def]
     found: Bounded = step(drawn, index)[number]
     return found
