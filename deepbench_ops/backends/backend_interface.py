@@ -93,6 +93,14 @@ class Backend(ABC):
             with suppress(DeepbenchError):
                 _module_of(cls, family)
 
+    @classmethod
+    def before_forks(cls) -> None:
+        """Prepare the framework for processes that are forked later, so that not each has to.
+
+        For kernels on the processor. It starts no thread, since none outlives a fork.
+        """
+        return None
+
     def build(
         self, problem: Problem, precision: str, operation: str = "forward", seed: int = 0
     ) -> Kernel:

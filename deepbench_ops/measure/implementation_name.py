@@ -18,12 +18,17 @@ LONGEST_NAME = 200
 """Characters of a stored name."""
 
 
+def is_asked() -> bool:
+    """Return whether names of implementations are asked for."""
+    return os.environ.get(VARIABLE) != "0"
+
+
 def implementation_of(kernel: Kernel, call_seconds: float) -> str:
     """Return which implementation computes a kernel whose call takes so many seconds.
 
     "" where that is not known, or asking could take too long. For use after the last timed call.
     """
-    if call_seconds > LONGEST_CALL or os.environ.get(VARIABLE) == "0":
+    if call_seconds > LONGEST_CALL or not is_asked():
         return ""
     try:
         found = kernel.implementation()

@@ -31,8 +31,9 @@ from deepbench_ops.measure import (
     threads,
     yardstick,
 )
-from deepbench_ops.measure.implementation_name import implementation_of
+from deepbench_ops.measure.implementation_name import implementation_of, is_asked
 from deepbench_ops.measure.kernel_sampling import Measurement, Policy, measure
+from deepbench_ops.measure.memory_reuse import freed_memory_kept
 from deepbench_ops.measure.nominal_readings import Choice, NominalReadings
 from deepbench_ops.measure.record_handover import rounded
 from deepbench_ops.measure.yardstick_process import YardstickClient, YardstickProcess
@@ -113,7 +114,7 @@ def device() -> str:
 def preload(calibrating: bool = True) -> None:
     """Fix the threads and import the framework, so that forked children need not.
 
-    Only an import: a thread pool or a device context made here would not survive the fork.
+    A thread pool or a device context made here would not survive the fork.
     ``calibrating``: whether the yardstick will calibrate the kernels. The children end with
     this process.
     """
@@ -122,7 +123,9 @@ def preload(calibrating: bool = True) -> None:
     if calibrating and yardstick.exists(device()):
         _server()  # started before the framework, and shared by all that are forked later
     with suppress(DeepbenchError):  # preparing a kernel will name the missing part
-        backends.preload(framework())
+        kind = backends.preload(framework())
+        if device() == DEVICE.usual and is_asked():
+            kind.before_forks()
         yardstick.versions()
     fingerprint.of_the_run()
     reference_cache.code()
@@ -239,7 +242,8 @@ def timed(
     # After a slice of one call the output is already that of a single run.
     timed_until = time.monotonic()
     threads.unpin()  # the check's own threads would all start on one core
-    output_check.verify_output(prepared.kernel, run=measurement.number > 1)
+    with freed_memory_kept():
+        output_check.verify_output(prepared.kernel, run=measurement.number > 1)
     spent = {
         "preparing": rounded(preparing),
         "kernel": rounded(measurement.kernel_seconds),
@@ -291,7 +295,7 @@ def _identity(benchmark: str, params: Sequence[str], started: float) -> dict[str
 def _implementation(prepared: CheckedKernel, seconds: float, *point: str) -> str:
     """Return which implementation computes a kernel; from an earlier process of its point.
 
-    The first question to MKL takes a process 0.6 s, so that only one of a point asks.
+    The question takes a call of the kernel, so that only one process of a point asks.
     """
     kernel, backend = prepared.kernel, prepared.backend
     key = (backend.device, sorted(backend.versions().items()), point, sorted(kernel.notes.items()))

@@ -1,5 +1,8 @@
 """Backends name the library code that computes a kernel."""
 
+import subprocess
+import sys
+
 import pytest
 from installed_frameworks import loaded
 
@@ -100,3 +103,34 @@ def test_mindspore_names_the_calls_of_onednn(capfd) -> None:
     capfd.readouterr()
     assert kernel.implementation().startswith("onednn matmul ")
     assert ("", "") == capfd.readouterr()
+
+
+FORKED = """
+import os
+from deepbench_ops.backends.torch_backend.backend import TorchBackend
+from deepbench_ops.backends.torch_backend import library_log
+
+def threads():
+    return len(os.listdir("/proc/self/task"))
+
+before = threads()
+TorchBackend.before_forks()
+assert before == threads(), "a thread was started"
+if not os.fork():
+    log = library_log.find_clock_rate()
+    print("GHz" in log, "MKL_VERBOSE SDOT" in log, flush=True)
+    os._exit(0)
+assert os.wait()[1] == 0
+"""
+
+
+def test_mkl_finds_the_clock_rate_before_processes_are_forked() -> None:
+    """The one process has the line with the clock rate and no further thread; its forks do not find
+    the rate again."""
+    torch = pytest.importorskip("torch")
+    if not (torch.backends.mkl.is_available() and hasattr(torch.backends.mkl, "verbose")):
+        pytest.skip("this torch has no log of MKL")
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED], capture_output=True, text=True, check=True
+    )
+    assert "False True\n" == done.stdout

@@ -15,6 +15,11 @@ class TorchBackend(TorchDevice):
 
     lists_operations: ClassVar[bool] = True
 
+    @classmethod
+    def before_forks(cls) -> None:
+        """Let MKL find the clock rate of the processor."""
+        library_log.find_clock_rate()
+
     def build(
         self, problem: Problem, precision: str, operation: str = "forward", seed: int = 0
     ) -> Kernel:

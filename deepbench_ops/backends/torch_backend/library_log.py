@@ -45,10 +45,27 @@ def implementation(kernel: Kernel, device: str, family: str) -> str:
         return kernel.notes[PRIMITIVE]
     with diverted_stdout() as text, ExitStack() as logs:
         logs.enter_context(torch.backends.mkldnn.verbose(1))
-        if torch.backends.mkl.is_available() and hasattr(torch.backends.mkl, "verbose"):
+        if _mkl_has_log():
             logs.enter_context(torch.backends.mkl.verbose(1))
         kernel.run()
     return summary(text[0])
+
+
+def find_clock_rate() -> str:
+    """Let MKL find the processor's clock rate, for its log; return the log.
+
+    It takes MKL up to a second, once in a process and those forked from it. The product has two
+    terms, so that MKL starts no thread.
+    """
+    if not _mkl_has_log():
+        return ""
+    with diverted_stdout() as text, torch.backends.mkl.verbose(1):
+        torch.dot(torch.ones(2), torch.ones(2))
+    return text[0]
+
+
+def _mkl_has_log() -> bool:
+    return torch.backends.mkl.is_available() and hasattr(torch.backends.mkl, "verbose")
 
 
 def _events_of_gpu(kernel: Kernel) -> list[str]:

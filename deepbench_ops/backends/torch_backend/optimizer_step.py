@@ -47,9 +47,12 @@ def build(
     drawn = optimizer_step.inputs(problem, precision, seed)
     shape = (problem.width,) if problem.height == 1 else (problem.height, problem.width)
 
-    def tensors(name: str) -> list[torch.Tensor]:
+    def drawn_tensors(name: str) -> list[torch.Tensor]:
         whole = backend.tensor(drawn[name], DTYPES[precision])
-        return [each.reshape(shape).clone() for each in whole]
+        return [each.reshape(shape) for each in whole]
+
+    def tensors(name: str) -> list[torch.Tensor]:
+        return [each.clone() for each in drawn_tensors(name)]
 
     parameters, states = tensors("parameters"), STATES[problem.algorithm]
     for parameter, gradient in zip(parameters, tensors("gradients"), strict=True):
@@ -62,7 +65,7 @@ def build(
         if problem.algorithm == "adamw":
             count = torch.tensor(0.0, device=backend.device if operation == "fused_step" else "cpu")
             optimizer.state[parameter]["step"] = count
-    sources = {name: tensors(name or "parameters") for name in held}
+    sources = {name: drawn_tensors(name or "parameters") for name in held}
 
     def reset() -> None:
         true_precision(precision, backend.device)
