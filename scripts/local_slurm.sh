@@ -2,16 +2,27 @@
 # A Slurm of one controller and three nodes on this machine, for tests: its times are of no
 # use, since the nodes share one machine.
 #
-#     scripts/local_slurm.sh start|stop|status [FOLDER]
-#     export SLURM_CONF=FOLDER/slurm.conf        # for sbatch, squeue, scontrol
+#     scripts/local_slurm.sh start [--accounting] [FOLDER]
+#     scripts/local_slurm.sh stop|status [FOLDER]
+#     export SLURM_CONF=FOLDER/slurm.conf        # for sbatch, squeue, scontrol, sacct
 #
 # FOLDER (default: /tmp/deepbench-slurm) holds configuration, key, state and logs. It needs root, and
-# slurmctld, slurmd and munged: apt-get install slurm-wlm munge.
+# slurmctld, slurmd and munged: apt-get install slurm-wlm munge. With --accounting sacct answers too,
+# from slurmdbd and a database of its own in FOLDER:
+# apt-get install slurmdbd mariadb-server-core mariadb-client-core.
 set -euo pipefail
 
+command=${1:-}
+accounting=
+if [ "$command" = start ] && [ "${2:-}" = --accounting ]; then
+    accounting=yes
+    shift
+fi
 folder=${2:-/tmp/deepbench-slurm}
 nodes=(node1 node2 node3)
 programs=(munged slurmctld slurmd)
+accounting_programs=(slurmdbd mariadbd mariadb-install-db my_print_defaults)
+accounting_packages="slurmdbd mariadb-server-core mariadb-client-core"
 
 fail() {
     echo "local_slurm.sh: $1" >&2
@@ -23,11 +34,16 @@ demand() {
     for program in "${programs[@]}"; do
         command -v "$program" >/dev/null || fail "$program is missing: apt-get install slurm-wlm munge"
     done
+    [ -n "$accounting" ] || return 0
+    for program in "${accounting_programs[@]}"; do
+        command -v "$program" >/dev/null ||
+            fail "$program is missing: apt-get install $accounting_packages"
+    done
 }
 
-# Two free ports, and one more for each node.
+# Free ports, as many as asked for.
 ports() {
-    python3 - "$((1 + ${#nodes[@]}))" <<'PYTHON'
+    python3 - "$1" <<'PYTHON'
 import socket, sys
 sockets = [socket.socket() for _ in range(int(sys.argv[1]))]
 for each in sockets:
@@ -37,9 +53,9 @@ PYTHON
 }
 
 configure() {
-    local host port controller
+    local host port
     host=$(hostname -s)
-    read -r -a port <<<"$(ports)"
+    read -r -a port <<<"$(ports "$((1 + ${#nodes[@]}))")"
     controller=${port[0]}
     cat >"$folder/slurm.conf" <<CONF
 ClusterName=local
@@ -84,6 +100,70 @@ start_munge() {
         --seed-file="$folder/munge.seed"
 }
 
+# A database that root alone can use, since it listens on the loopback interface with a random password.
+start_accounting() {
+    local database accounts password
+    read -r database accounts <<<"$(ports 2)"
+    password=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+    mariadb-install-db --no-defaults --user=root --datadir="$folder/database" \
+        --auth-root-authentication-method=normal --skip-test-db >"$folder/mariadb-install.log" 2>&1
+    chmod 700 "$folder/database"
+    (
+        umask 077
+        cat >"$folder/accounts.sql" <<SQL
+CREATE DATABASE IF NOT EXISTS slurm_acct_db;
+CREATE OR REPLACE USER slurm@'127.0.0.1' IDENTIFIED BY '$password';
+GRANT ALL ON slurm_acct_db.* TO slurm@'127.0.0.1';
+SQL
+        cat >"$folder/slurmdbd.conf" <<CONF
+AuthType=auth/munge
+AuthInfo=socket=$folder/munge.socket
+DbdHost=localhost
+DbdAddr=127.0.0.1
+DbdPort=$accounts
+SlurmUser=root
+LogFile=$folder/slurmdbd.log
+PidFile=$folder/slurmdbd.pid
+StorageType=accounting_storage/mysql
+StorageHost=127.0.0.1
+StoragePort=$database
+StorageUser=slurm
+StoragePass=$password
+StorageLoc=slurm_acct_db
+CONF
+    )
+    cat >>"$folder/slurm.conf" <<CONF
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=127.0.0.1
+AccountingStoragePort=$accounts
+AccountingStoragePass=$folder/munge.socket
+CONF
+    mariadbd --no-defaults --user=root --datadir="$folder/database" --bind-address=127.0.0.1 \
+        --port="$database" --socket="$folder/mariadb.socket" --pid-file="$folder/mariadb.pid" \
+        --skip-name-resolve --init-file="$folder/accounts.sql" \
+        --innodb-buffer-pool-size=64M --innodb-lock-wait-timeout=900 \
+        >"$folder/mariadb.log" 2>&1 </dev/null &
+    disown
+    wait_for "mariadbd does not listen: $folder/mariadb.log" listens "$database"
+    slurmdbd
+    wait_for "slurmdbd does not listen: $folder/slurmdbd.log" listens "$accounts"
+}
+
+# Wait half a minute until a command is true: MESSAGE COMMAND...
+wait_for() {
+    local message=$1
+    shift
+    for _ in $(seq 60); do
+        "$@" && return 0
+        sleep 0.5
+    done
+    fail "$message"
+}
+
+listens() {
+    (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
+}
+
 start() {
     demand
     running && fail "$folder has a Slurm already: $0 stop $folder"
@@ -92,7 +172,9 @@ start() {
     configure
     export SLURM_CONF=$folder/slurm.conf
     start_munge
+    [ -z "$accounting" ] || start_accounting
     slurmctld
+    wait_for "slurmctld does not listen: $folder/slurmctld.log" listens "$controller"
     for node in "${nodes[@]}"; do
         slurmd -N "$node"
     done
@@ -104,12 +186,14 @@ start() {
 }
 
 pids() {
-    cat "$folder"/slurmd-*.pid "$folder/slurmctld.pid" "$folder/munged.pid" 2>/dev/null || true
+    cat "$folder"/slurmd-*.pid "$folder/slurmctld.pid" "$folder/slurmdbd.pid" \
+        "$folder/mariadb.pid" "$folder/munged.pid" 2>/dev/null || true
 }
 
+# Whether one of these processes is there, of the folder's unless named.
 running() {
     local pid
-    for pid in $(pids); do
+    for pid in ${*:-$(pids)}; do
         kill -0 "$pid" 2>/dev/null && return 0
     done
     return 1
@@ -125,17 +209,19 @@ cancel_jobs() {
     done
 }
 
+# The numbers are read once: a slurmd removes its file first, and may then wait for its controller.
 stop() {
-    local pid
+    local pid all
     running && cancel_jobs
-    for pid in $(pids); do
+    all=$(pids)
+    for pid in $all; do
         kill "$pid" 2>/dev/null || true
     done
     for _ in $(seq 60); do
-        running || break
+        [ -n "$all" ] && running $all || break
         sleep 0.5
     done
-    for pid in $(pids); do
+    for pid in $all; do
         kill -9 "$pid" 2>/dev/null || true
     done
     rm -rf "$folder"
@@ -147,7 +233,7 @@ status() {
     echo "export SLURM_CONF=$folder/slurm.conf"
 }
 
-case "${1:-}" in
-    start | stop | status) "$1" ;;
-    *) sed -n '2,9p' "$0" | cut -c3- >&2; exit 2 ;;
+case "$command" in
+    start | stop | status) "$command" ;;
+    *) sed -n '2,12p' "$0" | cut -c3- >&2; exit 2 ;;
 esac

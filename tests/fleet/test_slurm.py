@@ -22,6 +22,7 @@ from running_fleet import FAMILIES, Fleet, ended
 
 from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
 from deepbench_ops.fleet import fleet_plan as plans
+from deepbench_ops.fleet import fleet_run
 from deepbench_ops.fleet.planned_training import PlannedTraining
 from deepbench_ops.releases import installed_release
 from deepbench_ops.storage import measurement_files, model_runs
@@ -32,34 +33,54 @@ pytestmark = [
     pytest.mark.skipif(bool(local_slurm.why_not()), reason=local_slurm.why_not()),
 ]
 
-SITE = {"system": "slurm", "config": str(local_slurm.SITE)}
 
-
-@pytest.fixture(scope="module")
-def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalSlurm]:
-    """A controller and three nodes."""
-    found = LocalSlurm(tmp_path_factory.mktemp("slurm"))
+def started(found: LocalSlurm) -> Iterator[LocalSlurm]:
+    """A Slurm that is stopped after the tests."""
     found.start()
     yield found
     found.stop()
 
 
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalSlurm]:
+    """A controller and three nodes."""
+    yield from started(LocalSlurm(tmp_path_factory.mktemp("slurm")))
+
+
+@pytest.fixture(scope="module")
+def slurm_with_accounting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalSlurm]:
+    """The same with slurmdbd and its database, so that sacct answers."""
+    if reason := local_slurm.why_not(accounting=True):
+        pytest.skip(reason)
+    yield from started(LocalSlurm(tmp_path_factory.mktemp("sacct"), accounting=True))
+
+
 class SlurmFleet(Fleet):
-    """A fleet on the three nodes."""
+    """A fleet on the three nodes, by sacct where Slurm has accounting, else by squeue."""
 
     def __init__(self, root: Path, slurm: LocalSlurm, *more: str) -> None:
         self.slurm = slurm
-        super().__init__(root, SITE, slurm.variables, *more)
+        system = "accounting" if slurm.accounting else "slurm"
+        site = {"system": system, "config": str(local_slurm.SITE)}
+        super().__init__(root, site, slurm.variables, *more)
 
 
 @pytest.fixture
-def fleet(tmp_path: Path, slurm: LocalSlurm) -> SlurmFleet:
-    """A project with a plan of three jobs."""
+def fleet(request: pytest.FixtureRequest, tmp_path: Path) -> SlurmFleet:
+    """A project with a plan of three jobs, on a Slurm without accounting unless a test names one
+    that has it."""
+    slurm = request.getfixturevalue(getattr(request, "param", "slurm"))
     found = SlurmFleet(tmp_path, slurm)
     found.plan(*((family,) for family in FAMILIES))
     return found
 
 
+BY_SACCT = pytest.mark.parametrize("fleet", ["slurm_with_accounting"], indirect=True)
+BY_EACH = pytest.mark.parametrize("fleet", ["slurm", "slurm_with_accounting"], indirect=True)
+"""ReFrame asks squeue for the states of jobs, and sacct."""
+
+
+@BY_EACH
 def test_three_jobs_on_three_nodes(fleet: SlurmFleet) -> None:
     """At the same time, each on a node of its own; the records name the nodes."""
     run = fleet.start()
@@ -77,6 +98,7 @@ def test_three_jobs_on_three_nodes(fleet: SlurmFleet) -> None:
     assert {"#SBATCH --exclusive", "#SBATCH --no-requeue", "#SBATCH --ntasks=1"} <= options
 
 
+@BY_EACH
 def test_a_cancelled_job_is_submitted_again_and_goes_on(fleet: SlurmFleet) -> None:
     """By the same run."""
     fleet.plan(FAMILIES)
@@ -170,12 +192,28 @@ def test_a_controller_that_is_killed_and_comes_back(fleet: SlurmFleet) -> None:
     fleet.wait_for_points()
     fleet.slurm.kill(fleet.slurm.folder / "slurmctld.pid")
     time.sleep(5)
-    fleet.slurm.restart_controller()
+    fleet.slurm.restart("slurmctld")
     status, said = ended(run)
     if status:
         fleet.wait(lambda: not fleet.slurm.jobs())
         status, said = fleet.run()
     assert 0 == status, said
+    fleet.demand_all_once(FAMILIES, jobs=1)
+
+
+@BY_SACCT
+def test_an_accounting_service_that_is_killed_and_comes_back(fleet: SlurmFleet) -> None:
+    """The same run waits for it, with the one job."""
+    fleet.plan(FAMILIES)
+    run = fleet.start()
+    fleet.wait_for_points()
+    fleet.slurm.kill(fleet.slurm.folder / "slurmdbd.pid")
+    log = fleet.path.parent / "reframe" / fleet_run.SAID
+    fleet.wait(lambda: "sacct failed" in log.read_text())
+    fleet.slurm.restart("slurmdbd")
+    status, said = ended(run)
+    assert 0 == status, said
+    assert 1 == log.read_text().count("[ RUN ")
     fleet.demand_all_once(FAMILIES, jobs=1)
 
 
@@ -194,6 +232,7 @@ def test_a_job_that_is_submitted_twice_is_measured_once(fleet: SlurmFleet) -> No
     fleet.demand_all_once(FAMILIES, jobs=1)
 
 
+@BY_EACH
 def test_a_job_at_its_time_limit_is_submitted_again_and_goes_on(fleet: SlurmFleet) -> None:
     """By the same run. The job is held until its limit: Slurm looks every half a minute."""
     fleet.plan(FAMILIES)

@@ -15,26 +15,39 @@ SITE = Path(__file__).with_name("slurm_site.py")
 NODES = ("node1", "node2", "node3")
 
 
-def why_not() -> str:
-    """Return the reason why no Slurm can be started here; "" where one can be."""
-    missing = [each for each in ("slurmctld", "slurmd", "munged") if shutil.which(each) is None]
-    if missing:
-        return f"{missing[0]} is missing: apt-get install slurm-wlm munge"
+PROGRAMS = {
+    "slurm-wlm munge": ("slurmctld", "slurmd", "munged"),
+    "slurmdbd mariadb-server-core mariadb-client-core": (
+        *("slurmdbd", "mariadbd", "mariadb-install-db", "my_print_defaults"),
+    ),
+}
+"""Programs by the packages that have them; the last are for accounting."""
+
+
+def why_not(accounting: bool = False) -> str:
+    """Return the reason why no Slurm can be started here; "" where one can be.
+
+    accounting: whether sacct is to answer.
+    """
+    for packages in [*PROGRAMS][: 1 + accounting]:
+        for each in PROGRAMS[packages]:
+            if shutil.which(each) is None:
+                return f"{each} is missing: apt-get install {packages}"
     return "" if os.getuid() == 0 else "only root may start a Slurm"
 
 
 class LocalSlurm:
-    """A running Slurm, in a folder."""
+    """A running Slurm, in a folder; accounting: whether sacct answers."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, accounting: bool = False) -> None:
+        self.folder, self.accounting = folder, accounting
         self.variables = {"SLURM_CONF": str(folder / "slurm.conf")}
 
     def start(self) -> None:
         """Start it; skips the test where that fails."""
-        done = subprocess.run(
-            [str(SCRIPT), "start", str(self.folder)], capture_output=True, text=True, check=False
-        )
+        options = ["--accounting"] if self.accounting else []
+        asked = [str(SCRIPT), "start", *options, str(self.folder)]
+        done = subprocess.run(asked, capture_output=True, text=True, check=False)
         if done.returncode:
             self.stop()
             pytest.skip(f"no Slurm here: {done.stdout}{done.stderr}")
@@ -96,6 +109,6 @@ class LocalSlurm:
         """Kill the process whose number is in a file."""
         os.kill(int(file.read_text()), signal.SIGKILL)
 
-    def restart_controller(self) -> None:
-        """Start slurmctld, which reads the state that the last one saved."""
-        self.ask("slurmctld")
+    def restart(self, program: str) -> None:
+        """Start slurmctld, which reads the state that the last one saved, or slurmdbd."""
+        self.ask(program)
