@@ -88,7 +88,10 @@ class Plan:
 
     def machine_type(self, machine: str) -> str:
         """Return the machine type of the nodes of a job's machine."""
-        return machine.removesuffix(f"-{self.placement.name}") if self.placement else machine
+        if self.placement is None:
+            return machine
+        named = machine.removesuffix(f"-{self.placement.name}")
+        return named.removesuffix(f"-{self.placement.former_name}") if named == machine else named
 
     def job(self, id: str) -> Job:
         """Return a job. Raises DeepbenchError for an unknown one."""
@@ -111,7 +114,7 @@ class Plan:
 
 
 def profile(machine_type: str, placement: RankPlacement | None) -> str:
-    """Return the name under which times are filed, such as epyc-9005-2x4-hdr200."""
+    """Return the name under which times are filed, such as epyc-9005-2x4-hdr200-torchrun."""
     return f"{machine_type}-{placement.name}" if placement else machine_type
 
 

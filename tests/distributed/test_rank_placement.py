@@ -1,19 +1,24 @@
 """Placements of ranks on several nodes: their names, their text, and those that are refused."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from deepbench_ops.distributed.launchers import rank_placement
-from deepbench_ops.distributed.launchers.rank_placement import VARIABLE, RankPlacement
+from deepbench_ops.distributed.launchers.rank_placement import LAUNCHERS, VARIABLE, RankPlacement
 from deepbench_ops.errors import DeepbenchError
 
 PLACED = RankPlacement(2, 4, "srun", "hdr200")
 
 
-def test_its_name_has_nodes_ranks_and_interconnect():
-    """It becomes the end of a profile's name."""
+def test_its_name_has_nodes_ranks_interconnect_and_launcher():
+    """It becomes the end of a profile's name; srun, the usual launcher, is left out."""
     assert ("2x4-hdr200", 8) == (PLACED.name, PLACED.ranks)
+    others = [replace(PLACED, launcher=each, hosts=("n1", "n2")) for each in LAUNCHERS]
+    assert ["2x4-hdr200", "2x4-hdr200-torchrun", "2x4-hdr200-mpirun"] == [
+        each.name for each in others
+    ]
 
 
 def test_a_process_gets_it_from_its_environment():

@@ -62,6 +62,28 @@ def test_a_plan_over_several_nodes_is_read_as_it_was_written(tmp_path):
     assert (("epyc-2x4-hdr200",), ("epyc",)) == (plan.machines, plan.machine_types)
 
 
+def test_plans_of_two_launchers_file_times_under_two_names(tmp_path):
+    """Both are of the same machine type."""
+    machines = []
+    for launcher in ("srun", "torchrun"):
+        placement = RankPlacement(2, 4, launcher, "hdr200", ("n1", "n2"))
+        job = fleet_project.job(machine=plans.profile("epyc", placement), families=("all_gather",))
+        plan = fleet_project.write(tmp_path / "plan", fleet_project.plan(job, placement=placement))
+        assert ("epyc",) == plans.read(tmp_path / "plan").machine_types
+        machines += plan.machines
+    assert ["epyc-2x4-hdr200", "epyc-2x4-hdr200-torchrun"] == machines
+
+
+def test_a_plan_of_an_earlier_version_keeps_its_names(tmp_path):
+    """They had no launcher; the times go where they went, and the machine type is found."""
+    placement = RankPlacement(2, 4, "torchrun", "hdr200", ("n1", "n2"))
+    job = fleet_project.job(machine="epyc-2x4-hdr200", families=("all_gather",))
+    written = fleet_project.write(tmp_path / "plan", fleet_project.plan(job, placement=placement))
+    plan = plans.read(tmp_path / "plan")
+    assert (written.digest, ("epyc-2x4-hdr200",)) == (plan.digest, plan.machines)
+    assert ("epyc",) == plan.machine_types
+
+
 def test_collective_operations_run_over_all_ranks_of_the_nodes():
     """Not over the numbers of ranks of the selection."""
     job = fleet_project.job(families=("all_reduce",))

@@ -112,7 +112,7 @@ def test_a_training_over_two_nodes_is_tried_on_this_machine(tmp_path):
     """One rank alone and both, on the loopback interface, under a profile of their own."""
     pytest.importorskip("torch", reason="torch is not installed")
     release = f"torch-{metadata.version('torch').partition('+')[0]}"
-    machine = "here-2x1-loopback"
+    machine = "here-2x1-loopback-torchrun"
     path = fleet_project.make(tmp_path, release, machine)
     job = fleet_project.job(
         machine=machine, release=release, families=(), training=PlannedTraining("mmoe")

@@ -9,7 +9,7 @@ import fleet_project
 import full_disk
 import pytest
 
-from deepbench_ops.asv_adapter import machine_entry
+from deepbench_ops.asv_adapter import machine_entry, result_files
 from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
 from deepbench_ops.distributed.training import scaling_run
 from deepbench_ops.exchange.submissions import submission
@@ -169,6 +169,22 @@ def test_the_runs_of_a_training_are_merged_with_the_profile(tmp_path):
     assert {"machine.json", "machine.profile"} < {each.name for each in own.iterdir()}
     _, machines, problems = machine_lines.read(tmp_path / "results", ())
     assert (runs, []) == (list({each.name: each.runs for each in machines}[machine]), problems)
+
+
+def test_times_by_two_launchers_do_not_take_each_others_place(tmp_path):
+    """The same kernel over the same nodes is in the results of two machines."""
+    path = fleet_project.make(tmp_path)
+    names = []
+    for launcher in ("srun", "torchrun"):
+        placement = RankPlacement(2, 1, launcher, "loopback")
+        names.append(fleet_plan.profile(fleet_project.MACHINE, placement))
+        plan = fleet_project.plan(fleet_project.job(machine=names[-1]), placement=placement)
+        (folder,) = job_folder.folders(plan, path)
+        fill(folder, SIZES[:1])
+        assert 1 == job_result_merging.collect(tmp_path / "results", [folder], print)
+    for name in names:
+        (stored,) = result_files.paths(tmp_path / "results" / name)
+        assert 1 == len(_problems(json.loads(stored.read_text())))
 
 
 def test_a_job_that_is_not_measured_is_not_merged(project):

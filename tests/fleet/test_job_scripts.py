@@ -129,4 +129,5 @@ def test_a_job_over_several_nodes_asks_for_them_and_its_ranks(tmp_path):
         lines = found[name].splitlines()
         assert wanted[name] <= set(lines)
         (line,) = [line for line in lines if "node_job" in line]
-        assert line.endswith(f"{path} {name}-2x4-hdr200/{plan.jobs[0].release}/1 {plan.digest}")
+        id = f"{name}-2x4-hdr200-mpirun/{plan.jobs[0].release}/1"
+        assert line.endswith(f"{path} {id} {plan.digest}")

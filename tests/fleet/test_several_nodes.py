@@ -34,10 +34,10 @@ def jobs(project):
 
 
 def test_without_a_site_torchrun_starts_the_ranks_here(project):
-    """On the loopback interface, which the name of the profile says."""
+    """On the loopback interface; the name of the profile has both."""
     status, said, wrong = plan("--nodes", "2", "--interconnect", "loopback")
     assert 0 == status, wrong
-    assert "here-2x1-loopback" in said
+    assert "here-2x1-loopback-torchrun" in said
     placed = json.loads((project / "fleet" / "plan.json").read_text())["placement"]
     assert ("torchrun", []) == (placed["launcher"], placed["hosts"])
 

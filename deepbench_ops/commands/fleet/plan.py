@@ -252,7 +252,7 @@ def _placement(
 
     Raises DeepbenchError for numbers and names that it cannot have.
     """
-    from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
+    from deepbench_ops.distributed.launchers.rank_placement import USUAL_LAUNCHER, RankPlacement
 
     named = tuple(filter(None, hosts.replace(" ", "").split(",")))
     if nodes is None:
@@ -264,7 +264,7 @@ def _placement(
         return None
     if interconnect is None:
         raise DeepbenchError("--interconnect is missing: name the network, such as hdr200")
-    usual = "srun" if at_a_site else "torchrun"
+    usual = USUAL_LAUNCHER if at_a_site else "torchrun"
     return RankPlacement(nodes, ranks_per_node, launcher or usual, interconnect, named)
 
 

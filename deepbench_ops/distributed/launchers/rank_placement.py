@@ -18,6 +18,9 @@ VARIABLE = "DEEPBENCH_RANK_PLACEMENT"
 LAUNCHERS = {"srun": "Slurm", "torchrun": "torchrun", "mpirun": "Open MPI"}
 """Programs that start ranks, and the launcher of each in `launcher_variables`."""
 
+USUAL_LAUNCHER = "srun"
+"""The launcher of clusters, which names of placements leave out."""
+
 LOOPBACK = "loopback"
 """The interconnect of ranks that all run on one machine, to try a plan."""
 
@@ -71,7 +74,14 @@ class RankPlacement:
 
     @property
     def name(self) -> str:
-        """Name such as 2x4-hdr200: nodes, ranks of each, interconnect."""
+        """Name such as 2x4-hdr200 or 2x4-hdr200-torchrun: nodes, ranks of each, interconnect, and
+        a launcher that is not the usual one, since times by two of them are not the same."""
+        usual = self.launcher == USUAL_LAUNCHER
+        return self.former_name if usual else f"{self.former_name}-{self.launcher}"
+
+    @property
+    def former_name(self) -> str:
+        """Name without the launcher, as plans of earlier versions have it for all of them."""
         return f"{self.nodes}x{self.ranks_per_node}-{self.interconnect}"
 
     @property
