@@ -264,6 +264,29 @@ def test_ctrl_c_cancels_the_jobs_of_the_scheduler(fleet: SlurmFleet) -> None:
     fleet.demand_all_once(FAMILIES, jobs=1)
 
 
+@BY_EACH
+def test_a_lost_terminal_cancels_the_jobs_of_the_scheduler(fleet: SlurmFleet) -> None:
+    """Running and waiting ones: ReFrame outlives the command until none is left. The next run goes
+    on."""
+    fleet.plan(FAMILIES[:2], FAMILIES[2:])
+    with fleet.slurm.out_of_use("node2"), fleet.slurm.out_of_use("node3"):
+        run = fleet.start()
+        fleet.wait_for_points()
+        waiting = fleet.slurm.ask("squeue", "--noheader", "--states=pending", "--format=%i")
+        jobs = [*fleet.slurm.jobs(), *waiting.split()]
+        assert 2 == len(jobs)
+        run.send_signal(signal.SIGHUP)
+        status, said = ended(run)
+        assert -signal.SIGHUP == status, said
+        fleet.wait(lambda: not fleet.slurm.ask("squeue", "--noheader"))
+    for job in jobs:
+        assert "JobState=CANCELLED" in fleet.slurm.ask("scontrol", "show", "job", job)
+    assert "measured" not in fleet.states()
+    status, said = fleet.run()
+    assert 0 == status, said
+    fleet.demand_all_once(FAMILIES, jobs=2)
+
+
 def test_a_full_shared_disk_is_a_line_and_nothing_is_lost(fleet: SlurmFleet) -> None:
     """After there is room the same command goes on."""
     with full_disk.mounted(fleet.path.parent, "32m"):
