@@ -1,6 +1,6 @@
 """`deepbench import`: published workbooks, and outputs of programs, into results/."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -141,6 +141,7 @@ def import_(
             who = by or "not signed"
             done = f"{counted(times, 'time')} of {name}, {counted(written, 'file')} written"
             click.echo(f"{path}: {done}; {who}")
+        say(_conflict_lines(results, {one.profile.machine for one in submissions.values()}))
         for path, several in own.items():
             for one in several:
                 times = sum(len(result["points"]) for result in one.content["results"])
@@ -175,6 +176,18 @@ def _refuse_unused(submission: Path, given: Mapping[str, object]) -> None:
             raise DeepbenchError(
                 f"{submission} is a submission, which names its machine, days and devices: leave"
                 f" out {option}"
+            )
+
+
+def _conflict_lines(results: Path, machines: Collection[str]) -> Iterator[str]:
+    """Yield a line for each machine that has open conflicts."""
+    from deepbench_ops.exchange.submissions import conflict_resolution
+
+    for name in sorted(machines):
+        if found := conflict_resolution.of_machine(results / name, ()):
+            yield (
+                f"{name}: {counted(len(found), 'time')} with different numbers, which are all kept:"
+                f" deepbench conflicts --machine {name} lists them, and chooses one"
             )
 
 

@@ -1,13 +1,14 @@
 """`deepbench submit`: a machine's results in one file."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
 from deepbench_ops.commands.options import results_folder
+from deepbench_ops.commands.output_format import counted
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import atomic_write
 
@@ -37,7 +38,8 @@ def submit(output: Path | None, machine: str, key: Path | None, results: Path) -
     deepbench_ops/exchange/submissions/submission.schema.json. "deepbench import FILE" reads it
     elsewhere, and refuses files that were changed afterwards, times that the machine's peak does
     not allow, and kernels that are in it twice. Unsteady times are left out: "deepbench unsteady
-    RELEASE" lists them.
+    RELEASE" lists them. Of a point with different numbers FILE has all versions that were not
+    rejected: "deepbench conflicts" lists them, and chooses one.
 
     Results that take more than 50 MB are written to several files, ours-1.json, ours-2.json and so
     on, which may be imported in any order.
@@ -69,6 +71,12 @@ def submit(output: Path | None, machine: str, key: Path | None, results: Path) -
         )
         if key is not None:
             click.echo(f"signature: {submission_signature.sign(path, key.expanduser())}")
+    if others := _other_versions(parts):
+        click.echo(
+            f"with {counted(others, 'other version')} of times whose numbers differ: deepbench"
+            f" conflicts --machine {machine} lists them, and chooses one",
+            err=True,
+        )
     if unsteady.total():
         kinds = ", ".join(f"{count} {name}" for name, count in unsteady.most_common())
         click.echo(
@@ -76,6 +84,14 @@ def submit(output: Path | None, machine: str, key: Path | None, results: Path) -
             f" --machine {machine} lists them",
             err=True,
         )
+
+
+def _other_versions(parts: Iterable[Mapping[str, Any]]) -> int:
+    """Return the number of versions of points in parts other than the shown ones."""
+    from deepbench_ops.exchange.submissions import submission_records
+
+    found = (result for part in parts for result in part["results"])
+    return sum(len(result.get(submission_records.OTHERS, ())) for result in found)
 
 
 def _text(machine: str, part: Mapping[str, Any]) -> str:

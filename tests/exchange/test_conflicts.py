@@ -9,12 +9,16 @@ from unittest import mock
 import pytest
 from command import deepbench
 from example_submissions import (
+    DIGEST,
+    FACTS,
+    GOOD,
     KERNELS,
     NAME,
     RELEASE,
     RELEASES,
     made,
     measured,
+    sealed,
     taken,
     values,
 )
@@ -22,8 +26,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deepbench_ops.analysis import parquet_columns, points
+from deepbench_ops.asv_adapter import result_files
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.submissions import conflict_resolution, submission, submission_merging
+from deepbench_ops.machine import machine_profile
 from deepbench_ops.releases import table_location
 from deepbench_ops.storage import atomic_write, conflict_files
 
@@ -72,14 +78,17 @@ PUSH = st.tuples(
     st.sampled_from(VERSIONS),
     st.sampled_from([-0.5, 0.0, 1e9]),
     st.sampled_from(["1", "2"]),
+    st.lists(st.sampled_from(VERSIONS), max_size=2).map(tuple),
 )
-"""A version of each of two kernels, the error of the machine's clock, and a library's version."""
+"""A version of each of two kernels, the error of the machine's clock, a library's version, and
+further versions of the second kernel, as a submission has them of a point in conflict."""
 
 
 def parts(push):
-    """The pushes of a push's kernels, one after the other."""
-    first, second, clock, version = push
-    return [(first, None, clock, version), (None, second, clock, version)]
+    """The pushes of a push's kernels and further versions, one after the other."""
+    first, second, clock, library, further = push
+    alone = [(None, one, clock, library, ()) for one in further]
+    return [(first, None, clock, library, ()), (None, second, clock, library, ()), *alone]
 
 
 @st.composite
@@ -92,7 +101,7 @@ def orders(draw):
 
 def pushed(results, push):
     """Merge a push into results, as an import does after its checks."""
-    *versions, clock, library = push
+    *versions, clock, library, further = push
     chosen = [
         (key, version)
         for key, version in zip(KERNELS, versions, strict=True)
@@ -106,27 +115,55 @@ def pushed(results, push):
     ]
     content = made(points, records=records)
     [result] = content["results"]
-    result["libraries"] = {"numpy": library}
-    for point in result["points"]:
+    result |= {"libraries": {"numpy": library}, "conditions": {DIGEST: FACTS}}
+    result["other_versions"] = [other_version(one, clock) for one in further]
+    for point in [*result["points"], *(each["point"] for each in result["other_versions"])]:
         if not point["samples"]:
             del point["samples"]
-    empty = submission_merging.empty_result(content["machine"], RELEASE, result)
-    with atomic_write.together() as ready:
-        submission_merging.merge(results, result, empty, ready)
+    merged(results, content)
+
+
+def other_version(version, clock):
+    """A further version of the second kernel, as a submission has it."""
+    seconds, samples, more = version
+    [result] = made([(KERNELS[1], seconds, samples)])["results"]
+    records = [] if more is None else [measured(KERNELS[1], samples, 1.0 + clock) | more]
+    return {"point": result["points"][0], "measurements": records}
+
+
+def merged(results, content):
+    """Merge the results of a submission with those in a folder."""
+    for result in content["results"]:
+        empty = submission_merging.empty_result(content["machine"], RELEASE, result)
+        with atomic_write.together() as ready:
+            submission_merging.merge(results, result, empty, ready)
+
+
+def sent_on(results, target):
+    """Merge the submission of results, as `deepbench submit` packs it, with an empty folder."""
+    result_files.write_machine(results / "box" / "machine.json", GOOD["machine"])
+    profile = machine_profile.parse(GOOD["profile"])
+    machine_profile.write(results, profile)
+    packed = submission.pack(results, "box", RELEASES, also_unsteady=True)
+    merged(target, packed | {"machine": GOOD["machine"]})
+    for name in ("machine.json", "machine.profile"):
+        (results / "box" / name).unlink()
 
 
 @pytest.mark.slow
 @settings(max_examples=1000, deadline=None)
 @given(orders())
 def test_no_order_of_pushes_matters(tmp_path_factory, both):
-    """In any order, twice, in parts, and with clocks off: the same bytes in all files."""
-    folders = [tmp_path_factory.mktemp("results") for _ in both]
+    """In any order, twice, in parts, with clocks off, and sent on: the same bytes in all files."""
+    folders = [tmp_path_factory.mktemp("results") for _ in range(3)]
     with mock.patch.object(atomic_write, "_flush"):  # most of the time of small files
-        for folder, order in zip(folders, both, strict=True):
+        for folder, order in zip(folders, both, strict=False):
             for push in order:
                 pushed(folder, push)
-    there, back = map(values, folders)
+        sent_on(folders[1], folders[2])
+    there, back, further = map(values, folders)
     assert there == back
+    assert there == further
     for folder in folders:
         shutil.rmtree(folder)
 
@@ -147,6 +184,69 @@ def test_both_numbers_are_kept_and_one_is_shown(tmp_path, order):
     assert {0.5, 0.7} == {one.seconds for one in conflict.versions}
     assert [0.5] == shown(tmp_path)
     assert "torch-2.13.0 gemm.Training.kernel_forward" in conflict.name
+
+
+@pytest.mark.parametrize("known", [(), (FEW,), (MANY,), (MANY, FEW)], ids=len)
+def test_a_submission_has_every_open_version(tmp_path, known):
+    """An import elsewhere finds the same conflict, whatever is there, and once only."""
+    for sent in (FEW, MANY):
+        taken(tmp_path / "here", sent)
+    packed = submission.pack(tmp_path / "here", "box", RELEASES, also_unsteady=True)
+    for sent in (*known, packed):
+        taken(tmp_path / "there", sent)
+    here, there = found(tmp_path / "here"), found(tmp_path / "there")
+    assert [each.versions for each in here] == [each.versions for each in there]
+    assert [0.5] == shown(tmp_path / "there")
+    assert 0 == taken(tmp_path / "there", packed)
+
+
+def test_a_rejected_version_is_not_sent(tmp_path):
+    """It was decided about here, and the point has one version elsewhere."""
+    for sent in (FEW, MANY):
+        taken(tmp_path, sent)
+    conflict_resolution.resolve(found(tmp_path), [conflict_resolution.SHOWN])
+    [result] = submission.pack(tmp_path, "box", RELEASES, also_unsteady=True)["results"]
+    assert "other_versions" not in result
+
+
+def test_another_version_is_checked_as_a_point_is(tmp_path):
+    """Its point is there, its time possible, and its raw seconds are its own."""
+    for sent in (FEW, MANY):
+        taken(tmp_path, sent)
+    packed = submission.pack(tmp_path, "box", RELEASES, also_unsteady=True)
+    for change, reason in (
+        ({"params": list(KERNELS[1])}, "another version of a point that is missing"),
+        ({"seconds": 1e-9, "samples": [1e-9]}, "its raw seconds: another unit"),
+        ({"benchmark": "gemm.Nonsense.kernel_forward"}, "Nonsense"),
+    ):
+        content = json.loads(json.dumps(packed))
+        content["results"][0]["other_versions"][0]["point"] |= change
+        with pytest.raises(DeepbenchError, match=reason):
+            submission.check(sealed(content))
+    content = json.loads(json.dumps(packed))
+    [other] = content["results"][0]["other_versions"]
+    other["measurements"] *= 2
+    with pytest.raises(DeepbenchError, match="it is there twice"):
+        submission.check(sealed(content))
+
+
+def test_submit_and_import_name_the_conflict(tmp_path, monkeypatch):
+    """Both versions are sent, and both commands say how one is chosen."""
+    monkeypatch.chdir(tmp_path)
+    for sent in (FEW, MANY):
+        taken(tmp_path / "here", sent)
+    status, _, err = deepbench("submit", "box.json", "--machine", "box", "--results", "here")
+    assert (0, 1) == (status, err.count("\n"))
+    assert "with 1 other version of times whose numbers differ" in err
+    assert "deepbench conflicts --machine box" in err
+    status, _, err = deepbench("import", "box.json", "--results", "there")
+    assert 0 == status
+    assert "box: 1 time with different numbers, which are all kept" in err
+    assert "deepbench conflicts --machine box" in err
+    assert found(tmp_path / "here") != []
+    assert [one.versions for one in found(tmp_path / "here")] == [
+        one.versions for one in found(tmp_path / "there")
+    ]
 
 
 def test_more_rounds_of_the_same_run_are_no_conflict(tmp_path):

@@ -10,7 +10,7 @@ from deepbench_ops.exchange.submissions import shown_version
 from deepbench_ops.exchange.submissions.submission_merging import StoredResult, key_of
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import atomic_write, conflict_files
-from deepbench_ops.storage.conflict_files import PointVersion
+from deepbench_ops.storage.conflict_files import PointVersion, VersionsByKey
 from deepbench_ops.storage.result_key import ResultKey
 
 SHOWN = "shown"
@@ -56,12 +56,22 @@ def of_machine(machine: Path, releases: Collection[Release]) -> list[Conflict]:
             continue
         stored = StoredResult.read(path)
         commit = str(stored.filed.commit_hash)
-        for key, versions in sorted(conflict_files.load(file).versions.items()):
-            present = stored.version(key_of(versions[0].point))
-            every = shown_version.merged([*versions, *([present] if present else [])])
-            shown = present.id if present else ""
-            one = Conflict(path, names.get(commit, commit[:8]), key, tuple(every), shown)
-            found += [one] if len(one.versions) > 1 else []
+        filed = conflict_files.load(file)
+        found += of_result(stored, filed.versions, names.get(commit, commit[:8]))
+    return found
+
+
+def of_result(stored: StoredResult, filed: VersionsByKey, release: str) -> list[Conflict]:
+    """Return the open conflicts of a result, by point.
+
+    filed: the versions in its file of conflicts. release: its name, for messages.
+    """
+    found = []
+    for key, versions in sorted(filed.items()):
+        present = stored.version(key_of(versions[0].point))
+        every = shown_version.merged([*versions, *([present] if present else [])])
+        one = Conflict(stored.path, release, key, tuple(every), present.id if present else "")
+        found += [one] if len(one.versions) > 1 else []
     return found
 
 

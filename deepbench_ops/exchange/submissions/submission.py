@@ -22,23 +22,32 @@ from deepbench_ops.asv_adapter.published_results import ENVIRONMENT
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.published.published_result_filing import ListDays, entry_of
 from deepbench_ops.exchange.submissions import (
+    conflict_resolution,
     submission_checks,
     submission_records,
     submission_rounds,
     submission_schema,
 )
 from deepbench_ops.exchange.submissions.merged_profile import merged
-from deepbench_ops.exchange.submissions.submission_merging import empty_result, merge, points_of
+from deepbench_ops.exchange.submissions.submission_checks import Point
+from deepbench_ops.exchange.submissions.submission_merging import (
+    StoredResult,
+    empty_result,
+    key_of,
+    merge,
+)
 from deepbench_ops.exchange.workbooks.xlsx_reader import LARGEST_BYTES
 from deepbench_ops.machine import machine_profile, steadiness
 from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.releases.release_table import Release, publication_of
 from deepbench_ops.run_conditions import CONDITIONS, DEVICE
-from deepbench_ops.storage import atomic_write, measurement_files
-from deepbench_ops.storage.result_key import unquoted
+from deepbench_ops.storage import atomic_write, conflict_files, measurement_files
+from deepbench_ops.storage.conflict_files import PointVersion, VersionsByKey
+from deepbench_ops.storage.measurement_files import Record
+from deepbench_ops.storage.result_key import ResultKey
 
-FORMAT, VERSION = "deepbench-submission", 3
+FORMAT, VERSION = "deepbench-submission", 4
 
 
 @dataclass(frozen=True)
@@ -71,7 +80,8 @@ def pack(
 ) -> dict[str, Any]:
     """Return all results of a machine but wrong published and unsteady times, `releases` being the
     release table by hash. `unsteady` counts the latter by the kind of their reason, and does not if
-    `also_unsteady`: then they are packed, too.
+    `also_unsteady`: then they are packed, too. Of a point with an open conflict all versions are
+    packed that were not rejected.
 
     Raises DeepbenchError for a machine without results, a profile, or a release of the table, and
     for a damaged file.
@@ -278,25 +288,38 @@ def _packed(
     unsteady: Counter[str],
     also_unsteady: bool,
 ) -> dict[str, Any]:
-    filed = result_files.undamaged(path)
+    stored = StoredResult.read(path)
+    filed = stored.filed
     if filed.commit_hash not in releases:
         raise DeepbenchError(f"{path}: its release is not in the release table")
     release = releases[filed.commit_hash]
-    record_file = measurement_files.file_of(path)
-    facts, records = submission_records.load(record_file)
     wrong_times = wrong_published_times.of_machine(path.parent).get(path.name, ())
-    points, device = {}, DEVICE.of(filed.env_vars)
-    for key, point in points_of(filed).items():
-        reason = judge.of_point(path, unquoted(*key), point["seconds"], device)
-        if reason and not also_unsteady:
-            unsteady[steadiness.kind(reason)] += key not in wrong_times
-        elif key not in wrong_times:
-            points[key] = point
-    known = submission_records.by_point(records)
-    own = [each for key in points for each in known.get(unquoted(*key), ())]
+    device = DEVICE.of(filed.env_vars)
+    conflicts = conflict_files.load(conflict_files.file_of(path))
+    points: list[Point] = []
+    own: list[Record] = []
+    others: list[PointVersion] = []
+    for key, versions in _versions(stored, conflicts.versions, release.name).items():
+        steady = []
+        for one in () if key in wrong_times else versions:
+            records = [each for each in one.measurements if not measurement_files.is_less(each)]
+            reason = judge.reason(records, one.key, one.seconds, device)
+            if reason and not also_unsteady:
+                unsteady[steadiness.kind(reason)] += 1
+            else:
+                steady.append(one)
+        for one in steady[:1]:
+            points.append(one.point)
+            own += one.measurements
+        others += steady[1:]
+    facts = {**conflicts.facts, **stored.facts}
+    used = [*own, *(record for one in others for record in one.measurements)]
+    conditions = submission_records.conditions(measurement_files.file_of(path), facts, used)
+    further = [{"point": one.point, "measurements": list(one.measurements)} for one in others]
     measured = {
-        "conditions": submission_records.conditions(record_file, facts, own),
-        "measurements": own,
+        **({"conditions": conditions} if used else {}),
+        **({"measurements": own} if own else {}),
+        **({submission_records.OTHERS: further} if others else {}),
     }
     return {
         "framework": release.framework,
@@ -305,9 +328,20 @@ def _packed(
         "environment": str(filed.env_name),
         "variables": dict(filed.env_vars),
         "libraries": dict(private_result_fields.libraries(filed)),
-        "points": list(points.values()),
-        **(measured if own else {}),
+        "points": points,
+        **measured,
     }
+
+
+def _versions(
+    stored: StoredResult, filed: VersionsByKey, release: str
+) -> dict[ResultKey, list[PointVersion]]:
+    """Return the versions of each point of a result that were not rejected, the shown one first."""
+    found = {key: [one] for key in stored.points if (one := stored.version(key)) is not None}
+    for conflict in conflict_resolution.of_result(stored, filed, release):
+        others = [one for one in conflict.versions if one.id != conflict.shown]
+        found.setdefault(key_of(others[0].point), []).extend(others)
+    return found
 
 
 def digest(content: Mapping[str, Any]) -> str:

@@ -52,16 +52,18 @@ def check(result: Mapping[str, Any], known: Profile) -> None:
     """
     roofs = Roofs.of(known, DEVICE.of(result["variables"]))
     release = f"{result['framework']}-{result['release']}"
-    sent = submission_records.by_point(result.get("measurements", ()))
     seen = set()
-    for point in result["points"]:
+    for number, one in enumerate(submission_records.versions(result)):
+        point, records = one.point, one.measurements
         try:
             key = point["benchmark"], tuple(point["params"])
-            if key in seen:
-                raise DeepbenchError("it is there twice")
-            seen.add(key)
+            if number < len(result["points"]):
+                if key in seen:
+                    raise DeepbenchError("it is there twice")
+                seen.add(key)
+            elif key not in seen:
+                raise DeepbenchError("it is another version of a point that is missing")
             refuse_unknown(*key)
-            records = sent.get(unquoted(*key), ())
             _refuse_another_unit(point, records)
             wrong = seconds_limits.why_not(point["seconds"], samples=point.get("samples"))
             if wrong:

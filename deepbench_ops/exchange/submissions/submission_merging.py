@@ -32,17 +32,18 @@ def merge(results: Path, result: dict[str, Any], empty: Results, ready: Ready) -
     path = results / private_result_fields.path_of(empty)
     stored = StoredResult.read(path, empty)
     conflicts = conflict_files.load(conflict_files.file_of(path))
-    sent = submission_records.by_point(result.get("measurements", ()))
+    sent: dict[ResultKey, list[PointVersion]] = defaultdict(list)
+    for one in submission_records.versions(result):
+        point = as_stored(one.point)
+        sent[key_of(point)].append(PointVersion(point, one.measurements))
     chosen, versions = {}, dict(conflicts.versions)
-    for point in map(as_stored, result["points"]):
-        key, of = key_of(point), unquoted(*key_of(point))
-        present = stored.version(key)
-        if present is None and of not in versions:
-            chosen[key] = PointVersion(point, sent.get(of, []))
+    for key, coming in sent.items():
+        present, of = stored.version(key), unquoted(*key)
+        if present is None and of not in versions and len(coming) == 1:
+            [chosen[key]] = coming
             continue
         here = [present] if present else []
-        coming = PointVersion(point, sent.get(of, []))
-        found = shown_version.merged([*versions.pop(of, ()), *here, coming])
+        found = shown_version.merged([*versions.pop(of, ()), *here, *coming])
         best = shown_version.shown(found)
         if best and (present is None or best.text != present.text):
             chosen[key] = best

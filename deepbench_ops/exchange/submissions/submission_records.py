@@ -6,17 +6,21 @@ never a mixture of two machines' days.
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import facts_digest, measurement_files
 from deepbench_ops.storage.atomic_write import Ready
+from deepbench_ops.storage.conflict_files import PointVersion
 from deepbench_ops.storage.measurement_files import Record
 from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 FactsByDigest = Mapping[str, dict[str, str]]
+
+OTHERS = "other_versions"
+"""Field of a submitted result with further versions of its points."""
 
 
 def by_point(records: Iterable[Record]) -> dict[ResultKey, list[Record]]:
@@ -26,6 +30,16 @@ def by_point(records: Iterable[Record]) -> dict[ResultKey, list[Record]]:
         if "skipped" not in record:
             found[unquoted(record["benchmark"], record["params"])].append(record)
     return found
+
+
+def versions(result: Mapping[str, Any]) -> Iterator[PointVersion]:
+    """Yield the versions of points in a submitted result: each of its points, then other versions
+    of some of them, with their records."""
+    sent = by_point(result.get("measurements", ()))
+    for point in result["points"]:
+        yield PointVersion(point, sent.get(unquoted(point["benchmark"], point["params"]), []))
+    for other in result.get(OTHERS, ()):
+        yield PointVersion(other["point"], other["measurements"])
 
 
 def load(path: Path) -> tuple[dict[str, dict[str, str]], list[Record]]:
@@ -60,8 +74,19 @@ def check(result: Mapping[str, Any]) -> None:
         if facts_digest.digest(facts) != digest:
             raise DeepbenchError(f"conditions {digest}: they are other conditions")
     points = {unquoted(point["benchmark"], point["params"]) for point in result["points"]}
+    _check_records(result, result.get("measurements", ()), points)
+    for other in result.get(OTHERS, ()):
+        key = unquoted(other["point"]["benchmark"], other["point"]["params"])
+        _check_records(result, other["measurements"], {key})
+
+
+def _check_records(
+    result: Mapping[str, Any], records: Iterable[Record], points: Collection[ResultKey]
+) -> None:
+    """Raise DeepbenchError for records that do not belong to a result with these points."""
+    conditions = result.get("conditions", {})
     seen: set[str] = set()
-    for record in result.get("measurements", ()):
+    for record in records:
         key = unquoted(record["benchmark"], record["params"])
         named = f"a measurement of {key[0]}({', '.join(key[1])})"
         if text([record]) in seen:
