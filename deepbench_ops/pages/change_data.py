@@ -145,6 +145,8 @@ def kernels(
             fields["ranks"] = point.ranks
         if any(column.unsteady):
             fields["unsteady"] = list(column.unsteady)
+        if any(column.conflict):
+            fields["conflict"] = [[rounded(x, 4) for x in each] for each in column.conflict]
         if line.state and line.state != ONE_LEVEL:
             fields["state"] = line.state
         if line.noise == line.noise:  # not NaN

@@ -27,8 +27,8 @@ def content(
 ) -> dict[str, Any]:
     """Kernels, and by framework and device the newest steady time of each.
 
-    A row holds the index of a kernel, the index of a release, seconds, and the share of the
-    roofline (null if unknown).
+    A row holds the index of a kernel, the index of a release, seconds, the share of the roofline
+    (null if unknown), and for a time in conflict the seconds of all its versions.
 
     lines: those of one machine.
     """
@@ -46,7 +46,8 @@ def content(
         own = times.setdefault(framework, {}).setdefault(device, [])
         place = kernels.setdefault(kernel, len(kernels))
         share = _of_roof(profile, point)
-        own.append([place, places[point.release], rounded(point.seconds, 5), share])
+        versions = [[rounded(each, 5) for each in point.conflict]] if point.conflict else []
+        own.append([place, places[point.release], rounded(point.seconds, 5), share, *versions])
     return {"kernels": [list(kernel) for kernel in kernels], "times": times}
 
 

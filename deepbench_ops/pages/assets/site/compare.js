@@ -102,7 +102,8 @@
                 {title: 'other / first', head: 'other compared with first', unit: 'ratio', number: true, value: function (change) { return change.ratio; }, text: function (ratio) { return d.factor(ratio); }, style: 'factor',
                     cell: function (change) { return el('span', {class: d.direction(change.ratio) || null}, d.factor(change.ratio)); }},
                 {title: name(first), head: labels.first, unit: 'seconds', number: true, value: function (change) { return seconds(change.first); }, text: d.seconds},
-                {title: name(other), head: labels.other, unit: 'seconds', number: true, value: function (change) { return seconds(change.other); }, text: d.seconds},
+                {title: name(other), head: labels.other, unit: 'seconds', number: true, value: function (change) { return seconds(change.other); }, text: d.seconds}
+            ].concat(d.version_columns(own, function (change) { return [[labels.first, change.first.others], [labels.other, change.other.others]]; }), [
                 {title: name(first) + ', of its roof', head: labels.first + ': share of roof', unit: 'share', number: true, value: function (change) { return change.first.of_roof; },
                     text: function (value) { return d.percent(value); }},
                 {title: name(other) + ', of its roof', head: labels.other + ': share of roof', unit: 'share', number: true, value: function (change) { return change.other.of_roof; },
@@ -110,7 +111,7 @@
                 d.intensity_column(function (change) { return change.first.intensity; }),
                 {title: 'set', value: function (change) { return d.words(change.first.set); }},
                 {title: 'pass', value: function (change) { return d.words(change.first.operation); }}
-            ]
+            ])
         });
     }
 

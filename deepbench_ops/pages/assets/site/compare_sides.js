@@ -46,7 +46,7 @@
         return d.load('data/newest/' + machine.key).then(function (found) {
             return Object.entries(found.times[framework] || {}).flatMap(function (pair) {
                 return pair[1].map(function (row) {
-                    var time = {machine: machine, framework: framework, device: pair[0], release: catalogue.releases[row[1]], seconds: row[2], of_roof: row[3]};
+                    var time = {machine: machine, framework: framework, device: pair[0], release: catalogue.releases[row[1]], seconds: row[2], of_roof: row[3], others: d.other_versions(row[2], row[4])};
                     FIELDS.forEach(function (field, place) { time[field] = found.kernels[row[0]][place]; });
                     return with_key(time);
                 });
@@ -64,7 +64,7 @@
                 var i = line.releases.findIndex(function (each) { return each.name === release; });
                 if (i < 0 || line.unsteady && line.unsteady[i]) { return []; }
                 return [with_key({machine: machine, framework: line.framework, device: d.device(line), release: line.releases[i], seconds: line.seconds[i],
-                    of_roof: d.of_roof(line, i), family: line.family, set: line.set, operation: line.operation, precision: line.precision,
+                    others: d.other_versions(line.seconds[i], line.conflict && line.conflict[i]), of_roof: d.of_roof(line, i), family: line.family, set: line.set, operation: line.operation, precision: line.precision,
                     problem: line.problem.id, title: line.problem.title, ranks: line.ranks, conditions: d.conditions(line, 'device'),
                     application: line.problem.application, intensity: line.flops && line.bytes ? line.flops / line.bytes : null})];
             });

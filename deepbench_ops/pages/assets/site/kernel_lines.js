@@ -182,6 +182,33 @@
         return found.length ? 'conflict: ' + found.map(deepbench.seconds).join(' and ') + ' were sent' : '';
     }
 
+    /* The seconds of the versions that were sent for a time, except the shown one. `all` are those of a line or of other data, undefined
+       where there is one version. */
+    function other_versions(seconds, all) {
+        var left = (all || []).slice(), shown = left.indexOf(seconds);
+        if (shown >= 0) { left.splice(shown, 1); }
+        return left;
+    }
+
+    /* The column of other versions of times, for tables that have such times. `read(row)` gives pairs of a name, '' where a row has one
+       time, and the seconds of its other versions. */
+    function version_columns(rows, read) {
+        function text(row) {
+            return read(row).filter(function (pair) { return pair[1].length; })
+                .map(function (pair) { return (pair[0] ? pair[0] + ': ' : '') + pair[1].map(deepbench.seconds).join(' and '); }).join('; ');
+        }
+        return rows.some(text) ? [{title: 'other version', long: true,
+            note: 'different numbers were sent for this time: all are kept, and deepbench conflicts chooses one', value: text}] : [];
+    }
+
+    /* The different numbers that were sent for a time, with the commands that list them and choose one; [] where there is no conflict. */
+    function choice_of_version(line, place) {
+        var text = conflict_text(line, place), el = deepbench.el, machine = ' --machine ' + deepbench.quoted(line.machine.name);
+        return !text ? [] : [el('p', {}, 'In ' + text + ', and all are kept. This lists them; deepbench conflicts resolve, followed by the id of one, shows it:'),
+            deepbench.command_block('deepbench conflicts' + machine), el('p', {}, 'This keeps the times of the machine that are shown now:'),
+            deepbench.command_block('deepbench conflicts resolve --shown' + machine)];
+    }
+
     /* The two columns of a time's interval; `read(row)` gives its line and place. */
     function interval_columns(read) {
         function end(name) {
@@ -198,8 +225,7 @@
             {title: '99 % interval: low', unit: 'seconds', number: true, value: end('low'), text: deepbench.seconds, missing: without, cell: function (row) {
                 var low = end('low')(row);
                 var time = read(row);
-                var remarks = [ensemble_text(time.line, time.place), unsteady_reason(time.line, time.place), conflict_text(time.line, time.place)]
-                    .filter(Boolean).join('; ');
+                var remarks = [ensemble_text(time.line, time.place), unsteady_reason(time.line, time.place)].filter(Boolean).join('; ');
                 return low && !remarks ? deepbench.seconds(low)
                     : deepbench.el('span', {}, low ? [deepbench.seconds(low), deepbench.el('br')] : [],
                         deepbench.el('small', {}, low ? remarks : without(row)));
@@ -231,6 +257,7 @@
                     ? deepbench.percent(line.noise, 2) + ' between processes' : 'not known: one process measured each release'),
                 conditions(line) ? [el('dt', {}, 'conditions'), el('dd', {}, conditions(line))] : [],
                 notes(line, place)),
+            choice_of_version(line, place),
             deepbench.command_block(deepbench.command(line, release)));
     }
 
@@ -238,6 +265,6 @@
         lines_to_choose: lines_to_choose, with_times: with_times, count_of_times: count_of_times, newest_lines: newest_lines, whole_line: whole_line, last: last, rate: rate, rate_text: rate_text, unit_of_rate: unit_of_rate, of_lines: of_lines,
         bandwidth: bandwidth, of_roof: of_roof,
         conditions: conditions, kernel: kernel, problem_name: problem_name, kernel_name: name, timeline_address: timeline_address,
-        interval_text: interval_text, interval_columns: interval_columns, within_noise: within_noise, BAND: BAND, SAME: SAME, detail: detail
+        interval_text: interval_text, interval_columns: interval_columns, other_versions: other_versions, version_columns: version_columns, choice_of_version: choice_of_version, within_noise: within_noise, BAND: BAND, SAME: SAME, detail: detail
     });
 })();

@@ -31,14 +31,15 @@
         return [
             {title: 'problem', long: true, value: d.kernel_name, cell: named},
             {title: 'of the roof', head: 'share of roof', style: 'factor', unit: 'share', number: true, value: newest(d.of_roof), text: function (value) { return d.percent(value); }},
-            {title: 'time', unit: 'seconds', number: true, value: newest(function (line, i) { return line.seconds[i]; }), text: d.seconds},
+            {title: 'time', unit: 'seconds', number: true, value: newest(function (line, i) { return line.seconds[i]; }), text: d.seconds}
+        ].concat(d.version_columns(lines, newest(function (line, i) { return [['', d.other_versions(line.seconds[i], line.conflict && line.conflict[i])]]; })), [
             {title: 'rate', unit: 'FLOP/s', number: true, value: newest(function (line, i) { return line.flops ? d.rate(line, i) : null; }), text: function (value) { return d.scaled(value, 'FLOP/s'); }},
             d.intensity_column(function (line) { return line.flops && line.bytes ? line.flops / line.bytes : null; }),
             {title: 'memory', head: 'memory rate', unit: 'bytes/s', number: true, value: newest(d.bandwidth), text: function (value) { return d.scaled(value, 'B/s'); }},
             {title: 'family', value: function (line) { return line.heading; }},
             {title: 'pass', value: function (line) { return d.words(line.operation); }},
             {title: 'set', value: function (line) { return d.words(line.set); }}
-        ].concat(d.interval_columns(function (line) { return {line: line, place: d.last(line)}; }), [
+        ], d.interval_columns(function (line) { return {line: line, place: d.last(line)}; }), [
             {title: 'noise', unit: 'share', number: true, note: 'standard deviation between processes', value: function (line) { return line.noise; },
                 text: function (value) { return d.percent(value, 2); }},
             {title: 'release', value: newest(function (line, i) { return line.releases[i].name; })},

@@ -142,7 +142,7 @@
             var alone = line.releases[row.to].published || row.base.machine !== line.machine;
             var both = alone ? [] : [el('p', {}, 'This measures the kernel again on both releases:'),
                 d.command_block(d.command(line, line.releases[row.to], row.base.releases[row.from]))];
-            place.replaceChildren.apply(place, both.concat(same ? d.detail(same, same.at.indexOf(line.at[row.to])) : []));
+            place.replaceChildren.apply(place, both.concat(d.choice_of_version(row.base, row.from), same ? d.detail(same, same.at.indexOf(line.at[row.to])) : []));
         }).catch(function (reason) { place.textContent = reason.message; });
         return place;
     }
@@ -156,6 +156,14 @@
     function judged_by(row) {
         return row.origin + (!unlike_times(row) ? '' : /shared round/.test(row.origin) ? '; the times come from other rounds too'
             : ': the levels before and after, over several releases');
+    }
+
+    /* The other versions of both times of a row, by release. */
+    function versions(row) {
+        return [[row.base, row.from], [row.line, row.to]].map(function (pair) {
+            var line = pair[0], place = pair[1];
+            return [line.releases[place].name, d.other_versions(line.seconds[place], line.conflict && line.conflict[place])];
+        });
     }
 
     function times(row) {
@@ -183,14 +191,15 @@
             value: function (row) { return row.line.seconds.length + ' releases'; }, cell: course},
             {title: 'time', unit: 'seconds', number: true, value: function (row) { return row.line.seconds[row.to]; }, text: function (value, row) {
                 return d.seconds(row.base.seconds[row.from]) + ' \u2192 ' + d.seconds(value);
-            }, cell: times},
+            }, cell: times}
+        ].concat(d.version_columns(rows, versions), [
             d.intensity_column(function (row) { return row.line.intensity; }),
             {title: 'noise', unit: 'share', number: true, note: one.sides ? 'standard deviation of the ratio' : 'standard deviation between processes', value: function (row) { return row.noise; },
                 text: function (value) { return d.percent(value, 2); }},
             {title: 'judged by', long: true, value: judged_by},
             {title: 'implementation', long: true, value: implementation},
             {title: 'also on', long: true, note: 'other machines with the same change', value: elsewhere}
-        ].filter(function (column) { return !['implementation', 'also on'].includes(column.title) || rows.some(column.value); });
+        ]).filter(function (column) { return !['implementation', 'also on'].includes(column.title) || rows.some(column.value); });
     }
 
     function exported(one) {

@@ -118,13 +118,13 @@
     }
 
     function table(lines, name, view, viewed) {
-        var unusual = lines.some(d.conditions);
+        var unusual = lines.some(d.conditions), rows = lines.flatMap(function (line) {
+            return line.seconds.map(function (seconds, i) { return {line: line, i: i}; });
+        });
         d.table(at('table'), {
             name: name,
             title: 'Times of ' + d.problem_name(lines[0]),
-            rows: lines.flatMap(function (line) {
-                return line.seconds.map(function (seconds, i) { return {line: line, i: i}; });
-            }),
+            rows: rows,
             cards: true,
             view: view,
             viewed: viewed,
@@ -135,7 +135,9 @@
                 {title: 'release', value: function (row) { return row.line.releases[row.i].name; }},
                 {title: 'released', value: function (row) { return row.line.releases[row.i].date; }},
                 {title: 'time', unit: 'seconds', number: true, value: function (row) { return row.line.seconds[row.i]; }, text: d.seconds}
-            ].concat(d.interval_columns(function (row) { return {line: row.line, place: row.i}; }), [
+            ].concat(d.version_columns(rows, function (row) {
+                return [['', d.other_versions(row.line.seconds[row.i], row.line.conflict && row.line.conflict[row.i])]];
+            }), d.interval_columns(function (row) { return {line: row.line, place: row.i}; }), [
                 {title: 'rate', unit: d.unit_of_rate(lines), number: true, value: function (row) { return d.rate(row.line, row.i); },
                     text: function (value, row) { return d.rate_text(row.line, row.i); }},
                 {title: 'of the roof', head: 'share of roof', unit: 'share', number: true, value: function (row) { return d.of_roof(row.line, row.i); },
