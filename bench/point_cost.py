@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -195,7 +196,7 @@ def of_point(family: str, problem: str, precision: str, operation: str) -> dict[
     except (DeepbenchError, Unsupported) as wrong:
         return {"error": str(wrong)}
     found = {}
-    for part, before, after in zip(PARTS[:3], readings, readings[1:], strict=True):
+    for part, (before, after) in zip(PARTS[:3], pairwise(readings), strict=True):
         found[f"processor {part}"] = after[0] - before[0]
         found[f"wall {part}"] = after[1] - before[1]
     return found
