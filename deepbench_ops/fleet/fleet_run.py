@@ -31,6 +31,10 @@ POLL_SECONDS = 2.0
 STOP_SECONDS = 120.0
 """Seconds that ReFrame may take to cancel its jobs."""
 
+CANCEL = signal.SIGTERM
+"""At this signal ReFrame cancels its jobs, and ignores further ones. SIGINT would interrupt that
+when it comes again, and Linux may send one for each thread of a process that ends."""
+
 ANY_STATE = "all"
 """The nodes that run each job of a plan for every node: those that the scheduler knows, since a
 node that is busy now is free later."""
@@ -106,7 +110,7 @@ class FleetRun:
         with said.open("x", encoding="utf-8") as log:
             process = subprocess.Popen(
                 # killed, this process still lets ReFrame cancel its jobs
-                process_lifetime.bound(self._command(report), by=signal.SIGINT),
+                process_lifetime.bound(self._command(report), by=CANCEL),
                 cwd=self.folder,
                 env={**os.environ, PLAN_VARIABLE: str(self.jobs.path)},
                 stdin=subprocess.DEVNULL,
@@ -154,7 +158,7 @@ def _ended(process: "subprocess.Popen[bytes]", seconds: float) -> bool:
 def _stop(process: "subprocess.Popen[bytes]") -> None:
     """Have ReFrame cancel its jobs and end, where it has not."""
     if process.poll() is None:
-        process.send_signal(signal.SIGINT)
+        process.send_signal(CANCEL)
         if not _ended(process, STOP_SECONDS):
             process.kill()
             process.wait()

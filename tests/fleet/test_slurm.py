@@ -2,12 +2,14 @@
 nothing is counted twice."""
 
 import json
+import os
 import re
 import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
@@ -266,8 +268,8 @@ def test_ctrl_c_cancels_the_jobs_of_the_scheduler(fleet: SlurmFleet) -> None:
 
 @BY_EACH
 def test_a_lost_terminal_cancels_the_jobs_of_the_scheduler(fleet: SlurmFleet) -> None:
-    """Running and waiting ones: ReFrame outlives the command until none is left. The next run goes
-    on."""
+    """Running and waiting ones: ReFrame outlives the command until none is left, also where its
+    signal comes again. The next run goes on."""
     fleet.plan(FAMILIES[:2], FAMILIES[2:])
     with fleet.slurm.out_of_use("node2"), fleet.slurm.out_of_use("node3"):
         run = fleet.start()
@@ -275,7 +277,12 @@ def test_a_lost_terminal_cancels_the_jobs_of_the_scheduler(fleet: SlurmFleet) ->
         waiting = fleet.slurm.ask("squeue", "--noheader", "--states=pending", "--format=%i")
         jobs = [*fleet.slurm.jobs(), *waiting.split()]
         assert 2 == len(jobs)
+        reframe = int(Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text())
         run.send_signal(signal.SIGHUP)
+        for _ in range(100):
+            time.sleep(0.02)
+            with suppress(ProcessLookupError):
+                os.kill(reframe, fleet_run.CANCEL)
         status, said = ended(run)
         assert -signal.SIGHUP == status, said
         fleet.wait(lambda: not fleet.slurm.ask("squeue", "--noheader"))
