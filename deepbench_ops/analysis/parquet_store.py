@@ -71,15 +71,23 @@ class Store:
     def build(self, again: bool = False) -> Iterator[Part]:
         """Make the files of each machine whose results have changed, of all where `again`.
 
-        Yields a machine when it is done. Files of machines without results are removed. Raises
-        DeepbenchError where another process builds the same store, OSError for a disk that is full.
+        Yields a machine when it is done. Files of machines without results are removed, unless none
+        has results: then the store is a copy. Raises DeepbenchError where another process builds
+        the same store, OSError for a disk that is full.
         """
+        if not points.machines(self.results):
+            return
         with locks.results(self.folder, "deepbench store build"):
             releases = self._releases()
             yield from self._parts(releases, again)
             for gone in set(self.machines) - set(points.machines(self.results)):
                 for path in (self._about(gone), *self._paths(gone).values()):
                     path.unlink(missing_ok=True)
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether it has machines and there are no results here, from which it could be made."""
+        return bool(self.machines) and not points.machines(self.results)
 
     def sizes(self) -> dict[str, int]:
         """Return the number of times of each machine in the store; 0 for a damaged file."""

@@ -70,7 +70,8 @@ def answer(store: Store, sql: str) -> Answer:
     """Return the answer to one SELECT, EXPLAIN or DESCRIBE statement.
 
     Machines whose files are out of date are reported, and answered as they are stored; those whose
-    files are damaged are reported and left out. Raises DeepbenchError for a statement that is
+    files are damaged are reported and left out. That a store is a copy, without the results that
+    it was made from, is reported and is no fault. Raises DeepbenchError for a statement that is
     wrong, or no question, without a store, and where all files are damaged.
     """
     machines = demand(store)
@@ -81,7 +82,10 @@ def answer(store: Store, sql: str) -> Answer:
         if not sound:
             raise DeepbenchError(f"{line} its files again")
         damage_reports.report(f"{line} its files again; the answer leaves them out")
-    if old := [machine for machine in store.outdated() if machine not in damaged]:
+    if store.is_copy:
+        line = f"{store.results} holds no results: {store.folder} is read as it was copied"
+        damage_reports.report(line, damaged=False)
+    elif old := [machine for machine in store.outdated() if machine not in damaged]:
         damage_reports.report(f"the store is out of date for {_listed(old)}: deepbench store build")
     try:
         with duckdb.connect(":memory:") as connection:

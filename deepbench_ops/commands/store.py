@@ -12,6 +12,8 @@ from deepbench_ops.errors import NoAnswer
 if TYPE_CHECKING:
     from deepbench_ops.analysis.parquet_store import Store
 
+_KEPT = ": the store, which was made elsewhere, is kept"
+
 COLUMNS = (
     terminal_tables.Column("machine"),
     terminal_tables.Column("times", right=True),
@@ -51,7 +53,7 @@ def build(again: bool, folder: Path | None, results: Path) -> None:
     found = opened(folder, results)
     parts = list(found.build(again))
     if not parts:
-        raise NoAnswer(f"no results in {results}")
+        raise NoAnswer(f"no results in {results}" + ("" if not found.machines else _KEPT))
     made = sum(part.made for part in parts)
     click.echo(
         f"{sum(part.times for part in parts)} times of {len(parts)} machines in {found.folder},"
@@ -68,15 +70,18 @@ def status(folder: Path | None, results: Path) -> None:
     \b
         deepbench store status
 
-    Ends with status 3 where any are not.
+    Ends with status 3 where any are not. A store that was copied from elsewhere, without the
+    results that it was made from, cannot be checked here.
     """
     found = opened(folder, results)
-    old, sizes = found.outdated(), found.sizes()
+    old, sizes = [] if found.is_copy else found.outdated(), found.sizes()
     rows = [
-        [machine, str(sizes[machine]) if machine in sizes else "-", _state(machine, old)]
+        [machine, str(sizes.get(machine, "-")), "a copy" if found.is_copy else _state(machine, old)]
         for machine in sorted({*sizes, *old})
     ]
     click.echo(terminal_tables.table(COLUMNS, rows))
+    if found.is_copy:
+        raise NoAnswer(f"{results} holds no results: whether the copy is up to date is not known")
     if old:
         raise NoAnswer(f"{len(old)} machines are out of date: deepbench store build")
 

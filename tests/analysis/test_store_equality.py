@@ -2,8 +2,11 @@
 
 import json
 import math
+import re
+import zipfile
 from ast import literal_eval
 from datetime import date
+from pathlib import Path
 from random import Random
 from unittest.mock import patch
 
@@ -12,7 +15,8 @@ from command import deepbench
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deepbench_ops.analysis import machine_points, point_filter, points
+import deepbench_ops
+from deepbench_ops.analysis import asv_table_remarks, machine_points, point_filter, points
 from deepbench_ops.analysis.parquet_store import Store
 from deepbench_ops.asv_adapter import asv_api
 from deepbench_ops.exchange.submissions import shown_version
@@ -28,6 +32,7 @@ from deepbench_ops.storage.conflict_files import PointVersion
 
 pytestmark = pytest.mark.slow
 
+PACKAGE = Path(deepbench_ops.__file__).parent
 PROBLEMS = [repr(problem.id) for problem in load("gemm", "training")[:3]]
 PRECISIONS = ["'float32'", "'int8'"]
 BENCHMARKS = ("gemm.Training.kernel_forward", "gemm.InferenceServer.kernel_forward")
@@ -236,6 +241,32 @@ COMMANDS = (
 )
 """Every command that reads times of kernels, with and without options that choose some."""
 
+OF_MODELS = {"overhead", "table"}
+"""Commands that read times of whole models, which `test_parquet_store` compares."""
+
+
+def package_files(pattern):
+    """The names of the package's modules whose text has a pattern."""
+    return {path for path in PACKAGE.rglob("*.py") if re.search(pattern, path.read_text("utf-8"))}
+
+
+def test_every_command_that_reads_times_is_compared():
+    """The commands of this test are those whose modules read points."""
+    reading = package_files(r"\bmachine_points\b|\bunsteady_list as points\b")
+    commands = {path.stem for path in reading if path.parent.name == "commands"}
+    assert {command[0] for command in COMMANDS} | OF_MODELS == commands
+
+
+def test_points_are_read_from_results_in_three_places():
+    """As a store is built, where it cannot be used, and after a run, before there is a store."""
+    found = package_files(r"(?<!machine_)\bpoints\.(load|of_each_result)\(")
+    names = {path.relative_to(PACKAGE).as_posix() for path in found}
+    assert names == {
+        "analysis/machine_points.py",
+        "analysis/parquet_store.py",
+        "analysis/unsteady_list.py",
+    }
+
 
 def histories(draw):
     """Result files of all releases under the usual conditions, with a change of a third in one."""
@@ -261,8 +292,32 @@ def test_commands_print_the_same_from_the_store(tmp_path_factory, draw, found):
     folder = tmp_path_factory.mktemp("project")
     write(folder, [*histories(draw), *found], HISTORY)
     options = ("--results", str(folder / "results"))
+    chosen = ("--set", "training", "--device", "cpu", "--release", "numpy-2.10.0")
+    workbook = ("export", str(folder / "box.xlsx"), "--machine", "box", *chosen, *options)
+    commits = [each.hash for each in HISTORY[:2]]
+    known = {each.hash: each for each in table_location.load(folder / "results")}
+
+    def remarks():
+        """The lines below the tables of `asv show` and `asv compare`."""
+        return [
+            asv_table_remarks.of_releases(folder / "results", "box", some, known)
+            for some in (commits[:1], commits)
+        ]
+
     expected = {command: deepbench(*command, *options) for command in COMMANDS}
+    exported, sheets, lines = deepbench(*workbook), sheets_of(folder / "box.xlsx"), remarks()
+    assert sheets
     list(Store.next_to(folder / "results").build())
     with patch.object(points, "of_each_result", side_effect=AssertionError("results are read")):
         for command in COMMANDS:
             assert expected[command] == deepbench(*command, *options), command
+        assert (exported, lines) == (deepbench(*workbook), remarks())
+        assert sheets == sheets_of(folder / "box.xlsx")
+
+
+def sheets_of(path):
+    """The sheets of a workbook as XML, none where it was not written."""
+    if not path.exists():
+        return {}
+    with zipfile.ZipFile(path) as file:
+        return {name: file.read(name) for name in file.namelist() if "worksheets" in name}

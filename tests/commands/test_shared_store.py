@@ -65,3 +65,23 @@ def test_a_store_in_object_storage_is_asked_and_copied_back(project, tmp_path, m
         server.stop()
     copied = ("--store", str(tmp_path / "store"), *options)
     assert expected == deepbench("query", QUESTION, "--format", "csv", *copied)[1]
+
+
+def test_a_copy_without_its_results_is_asked(project, tmp_path):
+    """With a line that says so and status 0; a build removes no file that it cannot make again."""
+    assert 0 == deepbench("store", "build", "--results", str(project / "results"))[0]
+    expected = deepbench("query", QUESTION, "--results", str(project / "results"))[1]
+    there = tmp_path / "there"
+    shutil.copytree(project / "store", there / "store")
+    (there / "results").mkdir()
+    options = ("--results", str(there / "results"))
+    line = f"{there / 'results'} holds no results: {there / 'store'} is read as it was copied"
+    for _ in range(2):
+        assert (0, expected, f"deepbench: warning: {line}\n") == deepbench(
+            "query", QUESTION, *options
+        )
+        status, _, err = deepbench("store", "build", *options)
+        assert (3, True) == (status, "the store, which was made elsewhere, is kept" in err)
+    status, out, err = deepbench("store", "status", *options)
+    assert (3, len(MACHINES)) == (status, out.count("a copy"))
+    assert "whether the copy is up to date is not known" in err
