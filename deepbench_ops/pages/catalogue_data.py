@@ -13,6 +13,7 @@ from deepbench_ops.analysis.machine_comparison import RATIO_CONFIDENCE
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.backends.framework_list import found as frameworks
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.exchange.submissions import submission_provenance
 from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.pages.data_files import rounded
 from deepbench_ops.pages.machine_record import MachineRecord
@@ -91,6 +92,7 @@ def _machine(
         "facts": dict(profile.facts) if profile else {},
         "surveyed": profile.date if profile else "",
         "submitted": machine.submitted,
+        "unsigned": submission_provenance.mark(machine.submitted),
         "peaks": [
             {
                 "device": device,

@@ -446,3 +446,15 @@ def test_a_key_in_the_search_box_is_answered_at_once(page: Any, site: str) -> No
     }"""
     limit = max(50, page.evaluate(WORK))
     assert min(page.evaluate(typed, "deepspech convolutoin") for _ in range(3)) < limit
+
+
+def test_a_bar_of_unsigned_results_is_marked(start: Any, page: Any, html: Path) -> None:
+    """Behind the machine's name; other machines have no mark."""
+    catalogue = json.loads(unpacked((html / "data/catalogue.js").read_text("utf-8")))
+    for machine in catalogue["machines"]:
+        machine["unsigned"] = "unsigned" if machine["name"] == "lab-1" else ""
+    script = script_of(json.dumps(catalogue))
+    page.route("**/data/catalogue.js", lambda route: route.fulfill(body=script))
+    start({"fastest": RANKINGS, "ratios": RATIOS})
+    names = [text.strip() for text in page.locator(".bars tbody th").all_inner_texts()]
+    assert ["1. lab-1 unsigned", f"2. {HOSTILE}"] == names

@@ -14,6 +14,8 @@ from deepbench_ops.storage import atomic_write, json_lines
 
 FILE = "submissions.jsonl"
 
+NOT_SIGNED = "not signed"
+
 
 class SubmissionOrigin(NamedTuple):
     """A submission: its digest, its signer's name and key, and the names of its releases."""
@@ -55,8 +57,16 @@ def in_words(found: Sequence[SubmissionOrigin]) -> str:
     """Return who signed, such as "signed by a@b.org"; "" without any submission."""
     if not found:
         return ""
-    texts = [str(Signer(each.signer, each.key)) if each.key else "not signed" for each in found]
+    texts = [str(Signer(each.signer, each.key)) if each.key else NOT_SIGNED for each in found]
     return ", ".join(dict.fromkeys(texts))
+
+
+def mark(words: str) -> str:
+    """Return the mark of a machine by the text of `in_words`: "unsigned" where a submission was not
+    signed, "unknown key" where one was signed by none of the allowed signers, else ""."""
+    parts = words.split(", ")
+    unknown = any(part.startswith(str(Signer(None, ""))) for part in parts)
+    return "unsigned" if NOT_SIGNED in parts else "unknown key" if unknown else ""
 
 
 def _weight(one: SubmissionOrigin | None) -> int:

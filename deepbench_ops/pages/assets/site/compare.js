@@ -286,7 +286,9 @@
                     var labels = {first: short.names[0], other: short.names[turn]};
                     at('kernels-of').textContent = 'Kernels: ' + catalogue.headings[family] + ', ' + d.words(precision);
                     at('apart').textContent = apart(catalogue, sides, family, precision);
-                    at('who').replaceChildren((short.shared ? short.shared + ': ' : '') + labels.other + ' compared with ' + labels.first);
+                    var both = [other, sides[0]].map(function (side) { return d.unsigned_mark(machines.find(function (each) { return each.name === side.machine; })); });
+                    at('who').replaceChildren.apply(at('who'), [(short.shared ? short.shared + ': ' : '') + labels.other + ' '].concat(other.machine === sides[0].machine ? [] : both[0],
+                        'compared with ' + labels.first + ' ', both[1]));
                     d.comparison.forest(at('forest'), catalogue, rows.filter(function (row) { return row.other === other; }), labels, address);
                     d.comparison.heat(at('sides-heat'), catalogue, rows, sides, short.names, precision, address);
                     kernels(catalogue, sides[0], other, family, precision, labels, view, function (next, typing) {

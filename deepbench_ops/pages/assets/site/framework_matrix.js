@@ -23,7 +23,7 @@
             return rows.some(function (row) { return row.cells[name]; });
         });
         var cell = wanted.cell && find(rows, wanted.cell) ? wanted.cell : '';
-        offer(machine, machines, precisions, precision, function (values) { chosen(Object.assign({cell: ''}, values)); });
+        offer(machine, machines, precisions, precision, catalogue, function (values) { chosen(Object.assign({cell: ''}, values)); });
         place.replaceChildren(
             rows.length ? el('div', {class: 'sideways', tabindex: 0, role: 'group', 'aria-label': 'Frameworks on ' + machine.machine},
                 drawn(rows, names, machine, catalogue, cell, chosen))
@@ -42,11 +42,12 @@
     }
 
     /* Fill the choices of the toolbar. */
-    function offer(machine, machines, precisions, precision, chosen) {
+    function offer(machine, machines, precisions, precision, catalogue, chosen) {
         var where = document.getElementById('where'), at = document.getElementById('at');
         d.offer(where, machines.map(function (each) { return [each.machine, each.machine]; }), null, machine.machine);
         d.offer(at, precisions, null, precision);
         at.disabled = precisions.length < 2;
+        d.mark_choice(where, catalogue.machines.find(function (each) { return each.name === machine.machine; }));
         where.onchange = function () { chosen({where: where.value}); };
         at.onchange = function () { chosen({where: machine.machine, at: at.value}); };
     }

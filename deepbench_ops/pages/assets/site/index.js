@@ -103,8 +103,8 @@
             },
             columns: [
                 {title: 'machine', value: function (row) { return row.machine.name; }, cell: function (row) {
-                    return el('a', {href: 'machine.html' + d.address({machine: row.machine.name, framework: row.framework,
-                        precision: wanted.precision})}, row.machine.name);
+                    return d.marked_name(el('a', {href: 'machine.html' + d.address({machine: row.machine.name, framework: row.framework,
+                        precision: wanted.precision})}, row.machine.name), row.machine);
                 }},
                 {title: 'newest', value: function (row) { return catalogue.releases[row.newest].name; }},
                 {title: 'device', value: function (row) { return row.device; }}
@@ -158,7 +158,9 @@
                         return el('a', {href: 'release.html' + d.address({release: name, machine: row.machine})}, name);
                     }},
                 {title: 'released', value: function (row) { return catalogue.releases[row.after].date; }},
-                {title: 'machine', value: function (row) { return row.machine; }},
+                {title: 'machine', value: function (row) { return row.machine; }, cell: function (row) {
+                    return d.marked_name(row.machine, catalogue.machines.find(function (machine) { return machine.name === row.machine; }));
+                }},
                 {title: 'verdict', value: function (row) { return row.slower ? 'slower' : 'faster'; },
                     cell: function (row) {
                         var kind = row.slower ? 'slower' : 'faster';

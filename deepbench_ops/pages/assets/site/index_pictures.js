@@ -31,7 +31,7 @@
             var chained = rank.through ? '*' : '';
             return (left_out ? [gap(left_out)] : []).concat(el('tr', {class: rank.published ? 'published' : 'measured', title: rank.machine + ': ' + d.processor(machines[rank.machine]) +
                     (rank.through ? '; compared with ' + rank.through + ' on ' + d.counted(rank.kernels, 'kernel') + ' that both have' : '')},
-                el('th', {scope: 'row'}, el('small', {}, place + 1 + '. '), el('a', {href: fragment('machine.html', {machine: rank.machine, precision: ranking.precision})}, rank.machine)),
+                el('th', {scope: 'row'}, el('small', {}, place + 1 + '. '), el('a', {href: fragment('machine.html', {machine: rank.machine, precision: ranking.precision})}, rank.machine), ' ', d.unsigned_mark(machines[rank.machine])),
                 el('td', {class: 'bar', 'aria-hidden': 'true'}, el('span', {}, rank.roof ? bar('roof', rank.roof) : [], bar('rate', rank.rate))),
                 el('td', {class: 'number'}, el('strong', {}, d.scaled(rank.rate, ranking.counts) + chained)),
                 el('td', {class: 'number'}, rank.roof ? d.percent(rank.rate / rank.roof, 2) : ''),

@@ -24,7 +24,7 @@
     function title(machine, figure, precision) {
         var known = [figure.peak ? d.scaled(figure.peak, 'FLOP/s') + ' at ' + d.words(precision) : '', figure.bandwidth ? d.scaled(figure.bandwidth, 'B/s') : '',
             figure.disturbed ? 'measured next to other load' : ''].filter(Boolean);
-        document.querySelector('h1').replaceChildren(machine.name, ' ', el('small', {}, [d.processor(machine)].concat(known.length ? known : 'peaks not known').join(', ')));
+        document.querySelector('h1').replaceChildren(machine.name, ' ', d.unsigned_mark(machine), ' ', el('small', {}, [d.processor(machine)].concat(known.length ? known : 'peaks not known').join(', ')));
         document.title = document.title.split(':')[0] + ': ' + machine.name;
     }
 

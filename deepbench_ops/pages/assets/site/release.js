@@ -354,6 +354,7 @@
             function draw(rows, found, one) {
                 at('summary').textContent = rows.length ? headline(rows, one) : one.before ? 'No kernel has times of both: ' + pair(one.after.name, one.before.name, one, 'and') + '.'
                     : one.after.name + ' is the first release of its kernels on ' + one.machine.name + ': there is nothing to compare it with.';
+                d.append_marks(at('summary'), [one.machine, one.base]);
                 at('tiles').replaceChildren();
                 at('kernels').replaceChildren();
                 at('strips').hidden = at('kernels-title').hidden = !rows.length;

@@ -275,6 +275,37 @@
         return accelerator && accelerator !== 'none' ? accelerator : entry.cpu || 'not stated';
     }
 
+    /* MACHINES WITHOUT A SIGNATURE */
+
+    var UNSIGNED = {
+        'unsigned': 'Results of this machine came in a submission that was not signed: nothing proves who measured them.',
+        'unknown key': 'Results of this machine came in a submission that was signed by none of the allowed signers: nothing proves who measured them.'
+    };
+
+    /* A mark to show behind the name of a machine of the catalogue, with an explanation, where results came in without the signature of an
+       allowed signer; [] for other machines. */
+    function unsigned_mark(machine) {
+        return machine && machine.unsigned ? el('small', {class: 'unsigned', title: UNSIGNED[machine.unsigned]}, machine.unsigned) : [];
+    }
+
+    /* `name`, a text or an element, with the mark of its machine. */
+    function marked_name(name, machine) {
+        return machine && machine.unsigned ? el('span', {}, name, ' ', unsigned_mark(machine)) : name;
+    }
+
+    /* Add the names of those machines that have a mark, with it, to the text of an element. */
+    function append_marks(place, machines) {
+        distinct(machines).filter(function (machine) { return machine.unsigned; }).forEach(function (machine) {
+            place.append(' ', marked_name(machine.name, machine));
+        });
+    }
+
+    /* Show the mark of a chosen machine behind the choice of it. */
+    function mark_choice(select, machine) {
+        select.parentNode.querySelectorAll('.unsigned').forEach(function (mark) { mark.remove(); });
+        select.after.apply(select, [].concat(unsigned_mark(machine)).flatMap(function (mark) { return [' ', mark]; }));
+    }
+
     /* COMMANDS that reproduce a number. */
 
     function escaped(text) {
@@ -524,6 +555,7 @@
         direction: direction, factor: factor, factor_than: factor_than, ratio_interval: ratio_interval, change: change, counted: counted, grouped: grouped, words: words, fact_in_words: fact_in_words, searched: searched,
         asked: asked, address: address, remember: remember, origin: origin, follow: follow, offer: offer,
         choose: choose, not_here: not_here, distinct: distinct, first_machine: first_machine, ranked_machines: ranked_machines, processor: processor,
+        unsigned_mark: unsigned_mark, marked_name: marked_name, append_marks: append_marks, mark_choice: mark_choice,
         command: command, families_command: families_command, confirm_command: confirm_command, quoted: quoted,
         command_block: command_block, CONDITIONS: CONDITIONS, device: device, copy_button: copy_button, outcome_button: outcome_button, save: save, when_seen: when_seen, when_printed: when_printed, printed: printed, instead: instead,
         answer: answer, page: page

@@ -95,6 +95,7 @@
     function draw(catalogue, lines, settings, missing, view, viewed) {
         at('chart').hidden = at('key').hidden = !lines.length;
         at('summary').replaceChildren.apply(at('summary'), (lines.length ? described_kernel(lines[0]) : []).concat(missing ? [lines.length ? '. ' : '', missing] : []));
+        d.append_marks(at('summary'), lines.map(function (line) { return line.machine; }));
         if (!lines.length) {
             at('table').replaceChildren();
             return;
@@ -131,7 +132,9 @@
             taken: d.of_lines(function (row) { return row.line; }, ['machine'].concat(unusual ? ['device', 'conditions'] : [])),
             detail: function (row) { return d.detail(row.line, row.i); },
             columns: [
-                {title: 'machine', value: function (row) { return row.line.machine.name; }},
+                {title: 'machine', value: function (row) { return row.line.machine.name; }, cell: function (row) {
+                    return d.marked_name(row.line.machine.name, row.line.machine);
+                }},
                 {title: 'release', value: function (row) { return row.line.releases[row.i].name; }},
                 {title: 'released', value: function (row) { return row.line.releases[row.i].date; }},
                 {title: 'time', unit: 'seconds', number: true, value: function (row) { return row.line.seconds[row.i]; }, text: d.seconds}
@@ -199,8 +202,9 @@
             var some = kept.length || none ? kept : [known.includes(first.name) ? first.name : known[0]];
             var there = names_of(machines).filter(function (name) { return known.includes(name) || some.includes(name); });
             boxes(at('machines'), there, some, function () { chosen(new URLSearchParams()); },
-                Object.fromEntries(there.filter(function (name) { return !known.includes(name); })
-                    .map(function (name) { return [name, '(no results of this family)']; })));
+                Object.fromEntries(there.map(function (name) {
+                    return [name, known.includes(name) ? machines.find(function (machine) { return machine.name === name; }).unsigned : '(no results of this family)'];
+                })));
             return chosen(wanted);
         }
 
