@@ -196,8 +196,8 @@ def test_a_run_without_the_scheduler_is_refused(project, config, reframe, monkey
 
 
 def test_a_run_without_a_plan_names_the_command_that_makes_one(project):
-    """In one line."""
-    for subcommand in ("run", "status", "nodes"):
-        status, _, said = command.deepbench("fleet", subcommand)
+    """In one line; options for ReFrame are no plan."""
+    for asked in (("run",), ("run", "--", "-S", "time_limit=30m"), ("status",), ("nodes",)):
+        status, _, said = command.deepbench("fleet", *asked)
         assert 2 == status
         assert "fleet/plan.json: no such plan: make it again with deepbench fleet plan" in said

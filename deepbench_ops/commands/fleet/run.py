@@ -32,6 +32,8 @@ def start(path: Path | None, more: tuple[str, ...], results: Path) -> None:
     from deepbench_ops.fleet import scheduled_jobs
     from deepbench_ops.fleet.fleet_run import FleetRun
 
+    if path is not None and str(path).startswith("-"):
+        path, more = None, (str(path), *more)  # click takes the first option after -- for PLAN
     path = path_of(path)
     found = read(path)
     jobs = scheduled_jobs.of(path, found)
