@@ -4,6 +4,7 @@ import errno
 import getpass
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ import pytest
 from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
 from deepbench_ops.fleet import fleet_plan as plans
 from deepbench_ops.fleet import job_folder, job_result_merging, scheduled_jobs
+from deepbench_ops.fleet import node_job as node_job_program
 from deepbench_ops.fleet.fleet_run import FleetRun
 from deepbench_ops.fleet.planned_training import PlannedTraining
 from deepbench_ops.storage import measurement_files, model_runs
@@ -180,11 +182,66 @@ def node_job(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return processes.run([*program, *arguments], root, fleet_project.environ(root))
 
 
+def test_the_line_of_a_measured_job_is_that_of_no_other():
+    """Neither of another job of the plan, nor of a job with its name in another plan."""
+    pattern = node_job_program.done_pattern("here/numpy-2.4.6/1", "ab12")
+    done = f"{node_job_program.DONE} here/numpy-2.4.6"
+    assert re.search(pattern, f"{done}/1 of the plan ab12: 3 points in 5 s on n1")
+    assert re.search(pattern, f"{done}/1@n1 of the plan ab12 was measured before, on n1")
+    for other in ("/2 of the plan ab12", "/11 of the plan ab12", "/1 of the plan ab13"):
+        assert not re.search(pattern, f"{done}{other}: 3 points in 5 s on n1")
+
+
+ALTERED = {
+    "another job of the plan": ("{plan} {job} {digest}", "{plan} {other_job} {digest}"),
+    "the fingerprint of another plan": ("{plan} {job} {digest}", "{plan} {job} {other_digest}"),
+    "a job of another plan": ("{plan} {job} {digest}", "{other_plan} {job} {other_digest}"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("altered", ALTERED)
+def test_a_job_script_of_another_valid_job_costs_nothing(root, altered):
+    """It is a line, the same run gives the job to ReFrame again, and nothing is measured twice."""
+    path, other_path = root / "fleet" / "plan.json", root / "other" / "plan.json"
+    plan = plans.read(path)
+    other = fleet_project.plan(fleet_project.job(families=FAMILIES[:1], seconds=11.0))
+    fleet_project.write(other_path, other)
+    names = {"plan": path, "job": plan.jobs[0].id, "digest": plan.digest}
+    names |= {"other_plan": other_path, "other_digest": other.digest, "other_job": plan.jobs[1].id}
+    python = root / "python"
+    before, after = (text.format(**names) for text in ALTERED[altered])
+    python.write_text(
+        f"""#!/bin/bash
+if [[ "$*" == *"{before}" ]] && mkdir {root}/altered 2>/dev/null; then
+    exec {sys.executable} -m deepbench_ops.fleet.node_job {after}
+fi
+exec {sys.executable} "$@"
+"""
+    )
+    python.chmod(0o755)
+    done = deepbench(root, "fleet", "run", "--", "-S", f"executable={python}")
+    assert 0 == done.returncode, done.stdout
+    assert (root / "altered").is_dir()
+    lines = [line for line in done.stdout.splitlines() if "job script" in line]
+    assert 1 == len(lines), done.stdout
+    refused = f"this job script does not belong to {path}"
+    changed = f"the job script of {plan.jobs[0].id} was changed: "
+    assert (refused if "fingerprint" in altered else changed) in lines[0]
+    assert {"measured"} == set(states(root).values())
+    found = records(root / "results")
+    assert (TIMES, {2}) == (len(found), set(found.values()))
+    folders = job_folder.folders(other, other_path)
+    assert [altered == "a job of another plan"] == [each.state() == "measured" for each in folders]
+
+
 def test_an_altered_job_script_measures_nothing(root):
     """Nor does one whose plan was changed since."""
     path = root / "fleet" / "plan.json"
     plan = plans.read(path)
+    other = fleet_project.plan(fleet_project.job())
     for id, digest, line in (
+        (plan.jobs[0].id, other.digest, "this job script does not belong to"),
         (plan.jobs[0].id, "0" * 16, "this job script does not belong to"),
         ("here/numpy-9/1", plan.digest, "unknown job of the plan 'here/numpy-9/1'"),
     ):

@@ -84,15 +84,23 @@ class DeepbenchJob(rfm.RunOnlyRegressionTest):
 
     @sanity_function
     def is_measured(self) -> Any:
-        """Look for the last line of a job that is measured."""
-        return sn.assert_found(f"^{node_job.DONE}", self.stdout, msg=self.last_line())
+        """Look for the last line of this job when it is measured."""
+        wanted = node_job.done_pattern(self.job_id, FLEET.plan.digest)
+        return sn.assert_found(wanted, self.stdout, msg=self.reason())
 
     @sn.deferrable
-    def last_line(self) -> str:
-        """Return the last line of the errors, which has the reason."""
-        path = Path(self.stagedir, str(sn.evaluate(self.stderr)))
+    def reason(self) -> str:
+        """Return the line of another job, which a changed job script has measured, else the last
+        line of the errors."""
         try:
-            lines = [line for line in path.read_text("utf-8", "replace").splitlines() if line]
+            output, errors = map(self.lines, (self.stdout, self.stderr))
         except OSError as error:
-            return f"{path}: {error.strerror}"
-        return (lines or [f"{self.job_id} ended without a word"])[-1]
+            return f"{error.filename}: {error.strerror}"
+        if other := [line for line in output if line.startswith(node_job.DONE)]:
+            return f"the job script of {self.job_id} was changed: {other[-1]}"
+        return (errors or [f"{self.job_id} ended without a word"])[-1]
+
+    def lines(self, name: Any) -> list[str]:
+        """Return the lines of a file of output, without empty ones. Raises OSError."""
+        path = Path(self.stagedir, str(sn.evaluate(name)))
+        return [line for line in path.read_text("utf-8", "replace").splitlines() if line]
