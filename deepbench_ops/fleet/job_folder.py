@@ -6,6 +6,7 @@ last; a job without it was interrupted, and goes on from its journal when it is 
 """
 
 import json
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -29,6 +30,9 @@ DAMAGE = (ValueError, TypeError, KeyError, OverflowError, RecursionError)
 
 AT_NODE = "@"
 """Between the number of a shard and the node, where every node runs the job."""
+
+DONE = "deepbench fleet: done:"
+"""Begins the last line of a job that is measured."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +60,12 @@ class JobFolder:
     @property
     def name(self) -> str:
         """The job's name, with the node where every node runs it."""
-        _, at, node = self.path.name.partition(AT_NODE)
-        return f"{self.job.id}{at}{node}"
+        return f"{self.job.id}{AT_NODE}{self.node}" if self.node else self.job.id
+
+    @property
+    def node(self) -> str:
+        """The node of a job that every node runs, else ""."""
+        return self.path.name.partition(AT_NODE)[2]
 
     def outcome(self) -> Outcome | None:
         """Return how the job ended; None where it has not.
@@ -97,6 +105,12 @@ class JobFolder:
     def collected(self) -> bool:
         """Whether its times are in the results of the project."""
         return (self.path / COLLECTED).exists()
+
+
+def done_pattern(id: str, digest: str) -> str:
+    """Return the regular expression of the last line of a job of the plan with this digest, on any
+    node, by which its ReFrame test knows that it is measured."""
+    return rf"^{DONE} {re.escape(id)}({AT_NODE}\S+)? of the plan {digest}\b"
 
 
 def folder_of(plan: Plan, path: Path, job: Job, node: str) -> JobFolder:

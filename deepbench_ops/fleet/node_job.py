@@ -32,9 +32,6 @@ from deepbench_ops.measure import fingerprint
 from deepbench_ops.releases import installed_release, table_location
 from deepbench_ops.storage import atomic_write, locks, model_runs
 
-DONE = "deepbench fleet: done:"
-"""Begins the last line of a job that is measured."""
-
 INTERRUPTED = (130, -2, -9, -15)
 """Exit statuses of an `asv run` that something ended."""
 
@@ -50,12 +47,6 @@ NOT_INSTALLED = re.compile(r" is not installed \(")
 def node_name() -> str:
     """Return the name of this node: Slurm's, else the host's."""
     return os.environ.get("SLURMD_NODENAME") or platform.node()
-
-
-def done_pattern(id: str, digest: str) -> str:
-    """Return the regular expression of the line of a job of the plan with this digest, on any node,
-    by which its ReFrame test knows that it is measured."""
-    return rf"^{DONE} {re.escape(id)}({job_folder.AT_NODE}\S+)? of the plan {digest}\b"
 
 
 def run(path: Path, id: str, digest: str) -> str:
@@ -76,7 +67,7 @@ def run(path: Path, id: str, digest: str) -> str:
         locks.writing(folder.path, doing=f"the job {folder.name} on {node}"),
         locks.in_turn(locks.of_user() / "fleet", doing=f"the job {folder.name}"),
     ):
-        done = f"{DONE} {folder.name} of the plan {digest}"
+        done = f"{job_folder.DONE} {folder.name} of the plan {digest}"
         known = folder.outcome()
         if known and known.measured:
             return f"{done} was measured before, on {known.node}"

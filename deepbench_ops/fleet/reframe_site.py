@@ -131,7 +131,7 @@ def read(system: str, config: str) -> Site:
         _, bracket, rest = done.stdout.partition("[")
         systems = json.loads(bracket + rest)
         partitions = tuple(
-            _partition(each["name"], part) for each in systems for part in each["partitions"]
+            partition(each["name"], part) for each in systems for part in each["partitions"]
         )
     except (ValueError, TypeError, KeyError):
         said = [*done.stdout.splitlines(), *done.stderr.splitlines()]
@@ -148,7 +148,8 @@ def command() -> list[str]:
     return [sys.executable, "-c", PROGRAM]
 
 
-def _partition(system: str, part: Mapping[str, Any]) -> Partition:
+def partition(system: str, part: Mapping[str, Any]) -> Partition:
+    """Return a partition of a system from its entry in ReFrame's configuration."""
     name = str(part["name"])
     machine = part.get("extras", {}).get(MACHINE_EXTRA, name)
     return Partition(f"{system}:{name}", str(machine), str(part["scheduler"]))

@@ -5,6 +5,7 @@ import getpass
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -21,7 +22,6 @@ import pytest
 from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
 from deepbench_ops.fleet import fleet_plan as plans
 from deepbench_ops.fleet import job_folder, job_result_merging, scheduled_jobs
-from deepbench_ops.fleet import node_job as node_job_program
 from deepbench_ops.fleet.fleet_run import FleetRun
 from deepbench_ops.fleet.planned_training import PlannedTraining
 from deepbench_ops.storage import measurement_files, model_runs
@@ -184,8 +184,8 @@ def node_job(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_the_line_of_a_measured_job_is_that_of_no_other():
     """Neither of another job of the plan, nor of a job with its name in another plan."""
-    pattern = node_job_program.done_pattern("here/numpy-2.4.6/1", "ab12")
-    done = f"{node_job_program.DONE} here/numpy-2.4.6"
+    pattern = job_folder.done_pattern("here/numpy-2.4.6/1", "ab12")
+    done = f"{job_folder.DONE} here/numpy-2.4.6"
     assert re.search(pattern, f"{done}/1 of the plan ab12: 3 points in 5 s on n1")
     assert re.search(pattern, f"{done}/1@n1 of the plan ab12 was measured before, on n1")
     for other in ("/2 of the plan ab12", "/11 of the plan ab12", "/1 of the plan ab13"):
@@ -277,12 +277,13 @@ def test_a_job_that_is_measured_is_not_measured_again(root):
 
 def test_a_node_without_python_is_named(tmp_path):
     """The job script ends with one line."""
-    line = scheduled_jobs.FleetJobs.demand_python(str(tmp_path / "no python"))
+    missing = shlex.quote(str(tmp_path / "no python"))
+    line = scheduled_jobs.DEMAND_PYTHON.replace("PYTHON", missing)
     done = subprocess.run(["bash", "-c", f"{line}; echo on"], capture_output=True, text=True)
     assert (1, "") == (done.returncode, done.stdout)
     assert "the node has no Python at" in done.stderr
     assert 1 == len(done.stderr.splitlines())
-    usual = scheduled_jobs.FleetJobs.demand_python(sys.executable)
+    usual = scheduled_jobs.DEMAND_PYTHON.replace("PYTHON", shlex.quote(sys.executable))
     assert 0 == subprocess.run(["bash", "-c", usual], check=False).returncode
 
 

@@ -45,7 +45,8 @@ def repack_whole(folder: Path, name: str) -> Path:
     (metadata,) = (path for path in files if path.endswith(".dist-info/METADATA"))
     folder.mkdir(parents=True, exist_ok=True)
     text = files.pop(metadata).decode()
-    return _write(folder, name.replace("-", "_"), found.version, files, text)
+    spelled = metadata.partition("/")[0].removesuffix(f"-{found.version}.dist-info")
+    return _write(folder, spelled, found.version, files, text)
 
 
 def stock(folder: Path) -> None:
