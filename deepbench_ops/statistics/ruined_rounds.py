@@ -99,10 +99,10 @@ class Location:
         parts = (self.weights, self.centres, self.errors, self.freedoms, each)
         width = self.weights.shape[-1]
         rows = (np.broadcast_to(part, (*shape, width)).reshape(-1, width) for part in parts)
-        return np.asarray(_quantiles(goals.ravel(), *rows).reshape(shape)[()])
+        return _quantiles(goals.ravel(), *rows).reshape(shape)
 
     def density(self, levels: np.ndarray) -> np.ndarray:
-        """Return the density of the distribution at each of `levels`: the slope of `below`."""
+        """Return the probability density at each of `levels`: the slope of `below`."""
         distances = (levels[..., None] - self.centres) / self.errors
         half = (self.freedoms + 1) / 2
         heights = gammaln(half) - gammaln(half - 0.5) - np.log(math.pi * self.freedoms) / 2
