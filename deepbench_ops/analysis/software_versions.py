@@ -116,7 +116,7 @@ def _as_text(name: str, before: str, after: str, longest: int) -> str:
                 f"{name} without {_cut(before, longest)}" if before else f"{name} in another order"
             )
         name = name if before else f"{name} with"
-    return f"{name} {_cut(after, longest) or 'none'}" + (
+    return f"{name} {_cut(after, longest) or 'not recorded'}" + (
         f" (before: {_cut(before, longest)})" if before else ""
     )
 
