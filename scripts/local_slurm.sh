@@ -6,9 +6,9 @@
 #     scripts/local_slurm.sh stop|status [FOLDER]
 #     export SLURM_CONF=FOLDER/slurm.conf        # for sbatch, squeue, scontrol, sacct
 #
-# FOLDER (default: /tmp/deepbench-slurm) holds configuration, key, state and logs. It needs root, and
-# slurmctld, slurmd and munged: apt-get install slurm-wlm munge. With --accounting sacct answers too,
-# from slurmdbd and a database of its own in FOLDER:
+# FOLDER (default: /tmp/deepbench-slurm) holds configuration, key, state and logs; stop removes it, and
+# no folder that start has not filled. It needs root, and slurmctld, slurmd and munged: apt-get install
+# slurm-wlm munge. With --accounting sacct answers too, from slurmdbd and a database of its own in FOLDER:
 # apt-get install slurmdbd mariadb-server-core mariadb-client-core.
 set -euo pipefail
 
@@ -164,9 +164,23 @@ listens() {
     (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
 }
 
+# A folder of another user could hold links and process numbers of that user's choice.
+demand_folder() {
+    [ -O "$folder" ] && [ ! -L "$folder" ] && [ -z "$(find "$folder" -maxdepth 0 -perm /022)" ] ||
+        fail "$folder is not a folder that only you can write to: name another one"
+}
+
+is_own() {
+    grep -qs '^ClusterName=local$' "$folder/slurm.conf"
+}
+
 start() {
     demand
-    running && fail "$folder has a Slurm already: $0 stop $folder"
+    if [ -e "$folder" ] || [ -L "$folder" ]; then
+        demand_folder
+        running && fail "$folder has a Slurm already: $0 stop $folder"
+        is_own || [ -z "$(ls -A "$folder")" ] || fail "$folder has other files: name an empty folder"
+    fi
     mkdir -p "$folder/state" "$folder/spool"
     chmod 755 "$folder"
     configure
@@ -185,9 +199,15 @@ start() {
     status
 }
 
+# The numbers of this Slurm's processes that still run; a number may have gone to another program since.
 pids() {
-    cat "$folder"/slurmd-*.pid "$folder/slurmctld.pid" "$folder/slurmdbd.pid" \
-        "$folder/mariadb.pid" "$folder/munged.pid" 2>/dev/null || true
+    local file pid
+    for file in "$folder"/slurmd-*.pid "$folder"/{slurmctld,slurmdbd,mariadb,munged}.pid; do
+        pid=$(cat "$file" 2>/dev/null) || continue
+        case $(cat "/proc/$pid/comm" 2>/dev/null) in
+            slurmd* | slurmctld | mariadbd | munged) echo "$pid" ;;
+        esac
+    done
 }
 
 # Whether one of these processes is there, of the folder's unless named.
@@ -212,6 +232,9 @@ cancel_jobs() {
 # The numbers are read once: a slurmd removes its file first, and may then wait for its controller.
 stop() {
     local pid all
+    [ -e "$folder" ] || return 0
+    is_own || fail "$folder has no Slurm of this script, and stays as it is"
+    demand_folder
     running && cancel_jobs
     all=$(pids)
     for pid in $all; do

@@ -18,7 +18,7 @@ from asv.util import ProcessError, UserError
 from deepbench_ops.asv_adapter import configuration_check
 from deepbench_ops.asv_adapter.release_repository import ReleaseRepo
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases.environment_install import Installation, InstallError, project_root
+from deepbench_ops.releases.environment_install import Installation, project_root
 from deepbench_ops.releases.installed_release import installation
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.run_conditions import CONDITIONS
@@ -113,7 +113,7 @@ class ReleaseEnvironment(Environment):
             log.info(f"Installing {environment.release.name}")
         try:
             environment.ensure()
-        except InstallError as error:
+        except DeepbenchError as error:
             self._failures[environment.path] = str(error)
             log.error(str(error))
             raise NotInstalled(str(error)) from None

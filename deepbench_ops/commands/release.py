@@ -269,6 +269,7 @@ def clean(names: tuple[str, ...], everything: bool) -> None:
         release_table,
         table_location,
     )
+    from deepbench_ops.storage import locks
 
     folder = project.environments()
     if everything == bool(names):
@@ -284,7 +285,9 @@ def clean(names: tuple[str, ...], everything: bool) -> None:
         (folder / f"{one.name}.log").unlink(missing_ok=True)
         installed_release.remember(folder, one.name, None)
         if (folder / one.name).exists():
-            with environment_install.environment_lock(folder, one.name):
+            with environment_install.environment_lock(
+                folder, one.name, "removing", locks.WAIT_SECONDS
+            ):
                 freed += disk_use(folder / one.name)
                 shutil.rmtree(folder / one.name, ignore_errors=True)
     click.echo(f"{freed / 2**30:.1f} GiB freed in {folder}")

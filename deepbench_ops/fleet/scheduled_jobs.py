@@ -46,11 +46,11 @@ BINDING = ("pbs", "torque")
 
 DEMAND_PYTHON = (
     "[ -x PYTHON ] || {"
-    ' echo "$(hostname): the node has no Python at PYTHON: install the project where all nodes see'
-    ' it" >&2; exit 1; }'
+    " printf '%s: the node has no Python at %s: install the project where all nodes see it\\n'"
+    ' "$(hostname)" PYTHON >&2; exit 1; }'
 )
-"""Line of a job script that ends the job on a node without the Python, whose quoted path is put in
-the place of PYTHON."""
+"""Line of a job script that ends the job on a node without the Python, whose path, quoted for a
+shell, is put in the places of PYTHON."""
 
 
 @dataclass(frozen=True)

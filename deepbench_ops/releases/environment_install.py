@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from filelock import FileLock
 from packaging.utils import canonicalize_name
 
 import deepbench_ops
@@ -32,7 +31,7 @@ from deepbench_ops.releases import torch_requirements_without_gpu
 from deepbench_ops.releases.command_output import CommandFailed, command_output
 from deepbench_ops.releases.project_and_plugin_wheels import copied, pip_arguments, this_project
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import atomic_write
+from deepbench_ops.storage import atomic_write, locks
 
 RUNNER = "asv_runner==0.3.2"
 YARDSTICK = f"{yardstick.WHEEL}=={yardstick.WHEEL_VERSION}"
@@ -134,11 +133,13 @@ class Installation:
         ------
         InstallError
             It could not be made; its unfinished folder is removed.
+        DeepbenchError
+            Another process holds its lock for as long as an installation may be silent.
         """
         if self.is_complete():
             return
         self.folder.mkdir(parents=True, exist_ok=True)
-        with environment_lock(self.folder, self.release.name):
+        with environment_lock(self.folder, self.release.name, "installing", self.timeout):
             if self.is_complete():
                 return
             marker = self._marker()
@@ -282,12 +283,13 @@ def _names(copies: object) -> set[str]:
 
 
 @contextlib.contextmanager
-def environment_lock(folder: Path, name: str) -> Iterator[None]:
+def environment_lock(folder: Path, name: str, doing: str, most: float) -> Iterator[None]:
     """Hold the lock of a release's environment: no other process makes or removes it meanwhile.
 
-    The file that is locked stays: removing it would split the lock.
+    doing: what is done, for the message of a process that waits. most: seconds to wait. Raises
+    DeepbenchError after them. The file that is locked stays: removing it would split the lock.
     """
-    with FileLock(folder / f"{name}.lock"):
+    with locks.in_turn(folder, f"{doing} {name}", f"{name}.lock", most):
         yield
 
 

@@ -7,6 +7,7 @@ by a kill. Next to it lies a file that describes the holder, which is only read 
 import getpass
 import json
 import os
+import platform
 import sys
 import tempfile
 import time
@@ -66,17 +67,25 @@ def writing(folder: Path, doing: str) -> Iterator[None]:
 
 
 @contextmanager
-def in_turn(folder: Path, doing: str) -> Iterator[None]:
-    """Be the only process that holds a folder's lock, after all that came before, without a limit.
+def in_turn(folder: Path, doing: str, name: str = NAME, most: float = FOREVER) -> Iterator[None]:
+    """Be the only process that holds a folder's lock, after all that came before.
 
-    The folder is made where it is missing; it is to be one that nothing else locks.
+    The folder is made where it is missing. name: of the file that is locked, which nothing else
+    locks. most: seconds to wait, without a limit unless given. Raises DeepbenchError after them.
     """
+    path = folder / name
     with ExitStack() as held:
         try:
-            held.enter_context(_holding(folder / NAME, doing, QUIET_SECONDS))
+            held.enter_context(_holding(path, doing, QUIET_SECONDS))
         except Timeout:
-            print(f"waiting for {_holder(folder / NAME)[1]}", file=sys.stderr, flush=True)
-            held.enter_context(_holding(folder / NAME, doing, FOREVER))
+            print(f"waiting for {_holder(path)[1]}", file=sys.stderr, flush=True)
+            try:
+                held.enter_context(_holding(path, doing, most))
+            except Timeout:
+                raise DeepbenchError(
+                    f"{_holder(path)[1]} holds {path} for more than {most:.0f} s: end it, or try"
+                    " again when it has ended"
+                ) from None
         yield
 
 
@@ -179,7 +188,12 @@ def _describe(path: Path, doing: str) -> None:
 
     Unfinished descriptions of killed holders are removed.
     """
-    about = {"pid": os.getpid(), "doing": doing, "since": time.strftime("%Y-%m-%d %H:%M:%S")}
+    about = {
+        "pid": os.getpid(),
+        "host": platform.node(),
+        "doing": doing,
+        "since": time.strftime("%Y-%m-%d %H:%M:%S"),
+    }
     target = _description(path)
     with suppress(OSError):
         for left in path.parent.glob(f".{target.name}.*{atomic_write.SUFFIX}"):
@@ -188,11 +202,13 @@ def _describe(path: Path, doing: str) -> None:
 
 
 def _holder(path: Path) -> tuple[str, str]:
-    """Return the id of the process that holds a lock, and a phrase with its id, work and start."""
+    """Return the id of the process that holds a lock, and a phrase with its id, work and start, and
+    its host where that is another one."""
     try:
         about = json.loads(_description(path).read_text(encoding="utf-8"))
-        pid = str(about["pid"])
-        return pid, f"process {pid} ({about['doing']}, since {about['since']})"
+        pid, host = str(about["pid"]), about.get("host", platform.node())
+        where = "" if host == platform.node() else f" on {host}"
+        return pid, f"process {pid}{where} ({about['doing']}, since {about['since']})"
     except (OSError, ValueError, TypeError, KeyError):
         return "PID", "another process"
 

@@ -151,6 +151,7 @@ def sent_on(results, target):
 
 
 @pytest.mark.slow
+@pytest.mark.seeded
 @settings(max_examples=1000, deadline=None)
 @given(orders())
 def test_no_order_of_pushes_matters(tmp_path_factory, both):

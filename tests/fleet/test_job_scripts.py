@@ -2,7 +2,9 @@
 
 import json
 import os
+import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import command
@@ -16,6 +18,8 @@ from deepbench_ops.fleet.fleet_run import CHECKS
 from deepbench_ops.fleet.scheduled_jobs import PLAN_VARIABLE
 
 pytest.importorskip("reframe", reason="the extra fleet is not installed")
+
+PYTHON_VARIABLE = "DEEPBENCH_FLEET_PYTHON"
 
 STUBS = Path(__file__).resolve().parents[1] / "support" / "stubs"
 
@@ -43,8 +47,8 @@ def scripts(tmp_path_factory):
     return generated(tmp_path_factory.mktemp("project"), partitions)
 
 
-def generated(root, partitions, placement=None):
-    """The job script of each partition, by its name, the plan and its path."""
+def generated(root, partitions, placement=None, **more):
+    """The job script of each partition, by its name, the plan and its path; more: variables."""
     system = {"name": "lab", "hostnames": [".*"], "partitions": partitions}
     config = root / "site.py"
     content = {"systems": [system], "environments": [{"name": "builtin"}]}
@@ -58,7 +62,7 @@ def generated(root, partitions, placement=None):
     site = {"system": "lab", "config": str(config), "placement": placement}
     plan = fleet_project.write(path, fleet_project.plan(*jobs, **site))
     options = ["-C", config, "--system=lab", "-c", CHECKS, "--dry-run", "--prefix", root / "out"]
-    environ = {**os.environ, **fleet_project.environ(root), PLAN_VARIABLE: str(path)}
+    environ = {**os.environ, **fleet_project.environ(root), PLAN_VARIABLE: str(path), **more}
     environ["PYTHONPATH"] += f"{os.pathsep}{STUBS}"
     done = subprocess.run(
         [*reframe_site.command(), *options], cwd=root, env=environ, capture_output=True, text=True
@@ -85,6 +89,25 @@ def test_a_job_measures_what_the_plan_says(scripts, scheduler):
     assert "no Python at" in look
     job = next(each for each in plan.jobs if each.machine == scheduler)
     assert line.endswith(f"deepbench_ops.fleet.node_job {path} {job.id} {plan.digest}")
+
+
+def test_a_python_in_a_folder_of_any_name_is_started(tmp_path):
+    """Nothing in its path is a word of the shell, in the look for it and in the command."""
+    folder = tmp_path / "a $(touch found) 'bench'"
+    folder.mkdir()
+    python = folder / "python"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    partition = {**PARTITION, "name": "slurm", "scheduler": "slurm"}
+    found, *_ = generated(tmp_path, [partition], **{PYTHON_VARIABLE: str(python)})
+    *_, look, line = found["slurm"].splitlines()
+    assert str(python) == shlex.split(line)[0]
+    here = {"cwd": tmp_path, "capture_output": True, "text": True}
+    assert 0 == subprocess.run(["bash", "-c", look], **here).returncode
+    python.unlink()
+    missing = subprocess.run(["bash", "-c", look], **here)
+    assert 1 == missing.returncode and f"no Python at {python}: install" in missing.stderr
+    assert not (tmp_path / "found").exists()
 
 
 def test_flux_is_asked_for_a_whole_node_and_a_time_limit(scripts):

@@ -267,7 +267,8 @@ def test_an_interruption_leaves_no_partial_environment(made, monkeypatch):
 def test_one_process_makes_an_environment_at_a_time(tmp_path):
     """While one does, another waits; it goes on once the first has ended."""
     other = FileLock(tmp_path / "numpy-1.0.0.lock")
-    with environment_install.environment_lock(tmp_path, "numpy-1.0.0"), pytest.raises(Timeout):
+    held = environment_install.environment_lock(tmp_path, "numpy-1.0.0", "installing", 1.0)
+    with held, pytest.raises(Timeout):
         other.acquire(timeout=0)
     with other.acquire(timeout=0):
         assert other.is_locked

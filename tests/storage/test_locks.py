@@ -1,6 +1,9 @@
 """One writer at a time in a results folder, one run at a time in a clone."""
 
+import json
 import os
+import platform
+import re
 import signal
 import subprocess
 import sys
@@ -67,6 +70,22 @@ def test_a_second_writer_goes_on_when_the_first_has_ended(holder, monkeypatch, t
         first.wait(5)
     assert f"waiting: process {first.pid} (deepbench import" in capsys.readouterr().err
     assert 0 == ender.wait()
+
+
+def test_who_waits_for_its_turn_names_the_holder_and_its_host(holder, impatient, tmp_path, capsys):
+    """After its limit it gives up: a node that is lost may hold a lock for hours."""
+    first = holder("in_turn", tmp_path)
+    description = tmp_path / f"{locks.NAME}.holder"
+    about = json.loads(description.read_text())
+    assert platform.node() == about["host"]
+    description.write_text(json.dumps(about | {"host": "n7"}))
+    phrase = rf"process {first.pid} on n7 \(deepbench import a.xlsx, since .*\)"
+    with (
+        pytest.raises(DeepbenchError, match=rf"{phrase} holds {tmp_path}/.* more than 0 s: end"),
+        locks.in_turn(tmp_path, doing="another", most=0.1),
+    ):
+        pass
+    assert re.fullmatch(f"waiting for {phrase}\n", capsys.readouterr().err)
 
 
 def test_a_killed_holder_leaves_the_lock_free(holder, impatient, tmp_path):

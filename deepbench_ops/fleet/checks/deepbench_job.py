@@ -103,7 +103,7 @@ class DeepbenchJob(rfm.RunOnlyRegressionTest):
     descr = "deep-learning operations of one release"
     valid_systems = ["*"]
     valid_prog_environs = ["*"]
-    executable = PYTHON
+    executable = shlex.quote(PYTHON)
     num_tasks = FLEET["ranks"]
     num_tasks_per_node = FLEET["ranks_per_node"]
     exclusive_access = True
@@ -121,8 +121,7 @@ class DeepbenchJob(rfm.RunOnlyRegressionTest):
         self.executable_opts = self.about["arguments"]
         if getattr(self, "time_limit", None) is None:
             self.time_limit = f"{self.about['seconds']}s"
-        python = shlex.quote(self.executable)
-        self.prerun_cmds = [FLEET["demand_python"].replace("PYTHON", python)]
+        self.prerun_cmds = [FLEET["demand_python"].replace("PYTHON", self.executable)]
 
     @run_after("init")
     def leave_out(self) -> None:
