@@ -286,7 +286,7 @@ def _names(copies: object) -> set[str]:
 def environment_lock(folder: Path, name: str, doing: str, most: float) -> Iterator[None]:
     """Hold the lock of a release's environment: no other process makes or removes it meanwhile.
 
-    doing: what is done, for the message of a process that waits. most: seconds to wait. Raises
+    doing: the work, for the message of a process that waits. most: seconds to wait. Raises
     DeepbenchError after them. The file that is locked stays: removing it would split the lock.
     """
     with locks.in_turn(folder, f"{doing} {name}", f"{name}.lock", most):
