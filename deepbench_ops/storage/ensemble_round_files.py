@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import (
     atomic_write,
     bounded_read,
@@ -38,6 +39,8 @@ KernelFields = tuple[str, str, str, str]
 RoundIdentity = tuple[KernelFields, str]
 """The identity of a line: its kernel and the id of its round."""
 
+NOT_COMPARED = frozenset(("ended_at", "latencies", "reasons"))
+"""Fields of a line that may be others in a longer record of the same round."""
 
 _whole: dict[Path, FileState] = {}
 """The state of each file that was read to its end."""
@@ -112,25 +115,42 @@ def add(
     """Add rounds to a file and return all that it holds; one that adds nothing is not written.
 
     ready: as `atomic_write.together` gives it, where other files are to be replaced with this one.
-    Raises DeepbenchError for a damaged file, which stays as it is, and OSError.
+    Raises DeepbenchError for a damaged file and as `merged` does, and OSError; the file stays as
+    it is then.
     """
     with locks.results(path.parents[2], doing=f"writing {path}"):
         stored = load(path)
-        found = merged(stored, RoundsFile(facts, list(entries)))
+        found = merged(stored, RoundsFile(facts, list(entries)), str(path))
         if found != merged(stored, RoundsFile({}, [])) or not path.exists():
             write(ready(path), found)
         return found
 
 
-def merged(stored: RoundsFile, new: RoundsFile) -> RoundsFile:
-    """Return two contents as one: of each kernel and round the line that has more times."""
+def merged(stored: RoundsFile, new: RoundsFile, where: str = "stored rounds") -> RoundsFile:
+    """Return two contents as one: of two lines of the same round the one that contains the other.
+
+    where: the file of `stored`, for messages. Raises DeepbenchError for two lines of a round that
+    differ, so that neither contains the other.
+    """
     kept: dict[RoundIdentity, Entry] = {}
+    different: dict[RoundIdentity, None] = {}
     for entry in [*stored.entries, *new.entries]:
         one = identity(entry)
-        kept[one] = max(kept[one], entry, key=_content) if one in kept else entry
+        fuller = _fuller(kept.setdefault(one, entry), entry)
+        if fuller is None:
+            different[one] = None
+        else:
+            kept[one] = fuller
+    if different:
+        kernel, named = next(iter(different))
+        raise DeepbenchError(
+            f"{where}: round {named} of {' '.join(kernel)} has other numbers there (rounds that"
+            f" differ: {len(different)}): the stored ones stay; to take the others, remove their"
+            " lines from that file"
+        )
     entries = [kept[one] for one in sorted(kept)]
     used = {digest for entry in entries for digest in _digests(entry)}
-    facts = {**stored.facts, **new.facts}
+    facts = {**new.facts, **stored.facts}
     return RoundsFile({each: facts[each] for each in sorted(used & facts.keys())}, entries)
 
 
@@ -158,8 +178,34 @@ def _digests(entry: Entry) -> set[str]:
     return {*entry.get("fingerprints", {}).values(), *entry.get("notes", {}).values()}
 
 
-def _content(entry: Entry) -> tuple[int, bytes]:
-    """Return how many times a line holds, and its text: an order for lines of the same identity."""
-    columns = entry["seconds"].values()
-    times = sum(each is not None for column in columns for each in column)
-    return times, orjson.dumps(entry, option=orjson.OPT_SORT_KEYS)
+def _fuller(one: Entry, other: Entry) -> Entry | None:
+    """Return the line of a round that contains the other line; None where neither does.
+
+    Of two that contain each other the one with the greater text.
+    """
+    if one == other:
+        return one
+    first, second = _contains(one, other), _contains(other, one)
+    if first and second:
+        return max(one, other, key=_text)
+    return one if first else other if second else None
+
+
+def _contains(more: Entry, less: Entry) -> bool:
+    return _has(more, {name: each for name, each in less.items() if name not in NOT_COMPARED})
+
+
+def _has(more: Any, less: Any) -> bool:
+    """Whether a value has all of another one: names of objects, beginnings of lists, and any value
+    in place of null."""
+    if isinstance(less, dict):
+        return isinstance(more, dict) and all(
+            name in more and _has(more[name], each) for name, each in less.items()
+        )
+    if isinstance(less, list):
+        return isinstance(more, list) and len(less) <= len(more) and all(map(_has, more, less))
+    return less is None or bool(more == less)
+
+
+def _text(entry: Entry) -> bytes:
+    return orjson.dumps(entry, option=orjson.OPT_SORT_KEYS)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from command import deepbench
+from example_submissions import sealed, values
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -112,3 +113,32 @@ def test_a_file_of_another_name_is_refused():
     ((_, whole),) = ONE.items()
     with pytest.raises(DeepbenchError, match="name a framework"):
         submission_rounds.check({"../x": whole}, PROFILE)
+
+
+def test_facts_that_are_not_those_of_their_digest_are_refused():
+    """Each later reading of the machine's rounds would end in an error."""
+    ((name, whole),) = copy.deepcopy(ONE).items()
+    digest = min(whole["facts"])
+    whole["facts"][digest] = {"x": "y"}
+    with pytest.raises(DeepbenchError, match=rf"rounds of {name}: facts {digest} are others"):
+        submission_rounds.check({name: whole}, PROFILE)
+
+
+def test_rounds_that_differ_are_refused(tmp_path):
+    """One line names both files, the round and the number; the results stay as they are."""
+    sent, there = tmp_path / "sent.json", tmp_path / "results"
+    assert 0 == deepbench("submit", str(sent), "--machine", MACHINE, "--results", str(RESULTS))[0]
+    assert 0 == deepbench("import", str(sent), "--results", str(there))[0]
+    before = values(there)
+    content = json.loads(sent.read_text())
+    for entry in content["ensembles"][NAME]["rounds"][3:5]:
+        column = entry["seconds"][entry["anchor"]]
+        column[:] = [each and each * 1.25 for each in column]
+    sent.write_text(json.dumps(sealed(content)))
+    status, out, err = deepbench("import", str(sent), "--results", str(there))
+    assert (2, "", 1) == (status, out, err.count("\n"))
+    path = ensemble_round_files.path_of(there / MACHINE, NAME)
+    kernel = " ".join(ensemble_round_files.kernel_of(content["ensembles"][NAME]["rounds"][3]))
+    assert f"{sent}: {path}: round " in err
+    assert f"of {kernel} has other numbers there (rounds that differ: 2)" in err
+    assert before == values(there)

@@ -87,6 +87,66 @@ def test_a_round_is_not_replaced_by_less(path):
     assert [entry(sweeps=5)] == ensemble_round_files.load(path).entries
 
 
+RECORDS = st.builds(
+    entry, st.sampled_from("pq"), st.sampled_from(["1-0", "1-1"]), sweeps=st.integers(2, 5)
+)
+
+
+@given(st.lists(RECORDS, max_size=8), st.data())
+def test_longer_records_of_a_round_win_in_any_order(lines, data):
+    """Whichever of them comes first, and however often."""
+    nothing = RoundsFile({}, [])
+    found = merged(nothing, RoundsFile(FACTS, lines))
+    other = nothing
+    for line in data.draw(st.permutations(lines * 2)):
+        other = merged(other, RoundsFile(FACTS, [line]))
+    assert found == other
+    longest = {(line["problem"], line["round"]): 0 for line in lines}
+    for line in lines:
+        key = line["problem"], line["round"]
+        longest[key] = max(longest[key], len(line["seconds"]["a"]))
+    assert sorted(longest.values()) == sorted(len(each["seconds"]["a"]) for each in found.entries)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda line: line["seconds"].update(a=[9.0, 1.0, 1.0]),
+        lambda line: line["seconds"].update(a=[9.0, *[1.0] * 3]) or grown(line),
+        lambda line: [line[name].update(c=line[name].pop("a")) for name in ("seconds", "calls")],
+        lambda line: line["yardstick"].update(nominal=0.2),
+        lambda line: line["fingerprints"].update(a="d2"),
+        lambda line: line.update(anchor="a"),
+    ],
+)
+def test_a_round_with_other_numbers_replaces_none(path, change):
+    """In either order: the line names the file, the kernel and the round, and counts all."""
+    other = entry()
+    change(other)
+    for first, second in ((entry(), other), (other, entry())):
+        path.unlink(missing_ok=True)
+        ensemble_round_files.add(path, FACTS, [first, entry("q")])
+        before = path.read_bytes()
+        with pytest.raises(DeepbenchError) as refused:
+            ensemble_round_files.add(path, FACTS, [second, entry("r")])
+        assert f"{path}: round 1-0 of gemm p float32 forward has other" in str(refused.value)
+        assert "rounds that differ: 1" in str(refused.value)
+        assert before == path.read_bytes()
+
+
+def grown(line: dict) -> None:
+    """Make the other columns of a line as long as that of release a."""
+    line["seconds"]["b"] = [2.0] * 3 + [None]
+    line["yardstick"]["seconds"] = [0.1] * 4
+
+
+def test_stored_facts_stay(path):
+    """Those that come with the same digest may be others."""
+    ensemble_round_files.add(path, FACTS, [entry()])
+    ensemble_round_files.add(path, {"d1": {"x": "y"}}, [entry("q")])
+    assert {"d1": FACTS["d1"]} == ensemble_round_files.load(path).facts
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [

@@ -4,7 +4,7 @@ The file is JSON after submission.schema.json. Merging is the same in any order 
 of different times for one kernel all are kept, and the one with most samples is shown, of as many
 the longest, with its raw seconds (`submission_merging`); of libraries all that were named; of two
 profiles the later one, with the yardsticks of both, which must agree. Rounds of histories are
-merged as their files are.
+merged as their files are; one that differs from the stored one is refused.
 """
 
 import hashlib
@@ -163,8 +163,8 @@ def checked_all(
     written, and none is held in memory but the one that is yielded.
 
     Raises DeepbenchError, naming the file, wherever `check` does, for a machine that is
-    described otherwise here or has other yardsticks or variables, and for a release that the table
-    lacks or has on another day.
+    described otherwise here or has other yardsticks, variables or rounds, and for a release that
+    the table lacks or has on another day.
     """
     found: list[CheckedSubmission] = []
     for path, submission in submissions.items():
@@ -202,6 +202,7 @@ def checked(
                 f"{release.name} is of {releases[release.hash].date}, not of {release.date}"
             )
         _same_place(release, result, _stored_variables(results / machine, release, before))
+    submission_rounds.refuse_different(results / machine, submission.get("ensembles", {}))
     profile_here = before[-1].profile if before else machine_profile.read(results, machine)
     sent = machine_profile.parse(json.loads(json.dumps(submission["profile"], sort_keys=True)))
     return CheckedSubmission(submission, found, merged(profile_here, sent))

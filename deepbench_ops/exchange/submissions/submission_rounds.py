@@ -1,11 +1,12 @@
 """Rounds of a machine's histories inside a submission: verdicts elsewhere rest on them as well.
 
-They are merged as their files are, by kernel and round, in any order and however often.
+They are merged as their files are, by kernel and round, in any order and however often. A round
+that differs from the stored one is refused.
 """
 
 import re
 import statistics
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from deepbench_ops.machine.impossible_times import Roofs
 from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.run_conditions import DEVICE
-from deepbench_ops.storage import ensemble_round_checks, ensemble_round_files
+from deepbench_ops.storage import ensemble_round_checks, ensemble_round_files, facts_digest
 from deepbench_ops.storage.atomic_write import Ready
 from deepbench_ops.storage.ensemble_round_checks import NoRound
 from deepbench_ops.storage.ensemble_round_files import Entry, RoundsFile
@@ -48,6 +49,12 @@ def check(sent: Sent, known: Profile) -> None:
     for name, each in sent.items():
         if not NAME.fullmatch(name):
             raise DeepbenchError(f"rounds of {name!r}: name a framework")
+        for digest, facts in each["facts"].items():
+            if facts_digest.digest(facts) != digest:
+                raise DeepbenchError(
+                    f"rounds of {name}: facts {digest} are others than their digest says: ask for"
+                    " the submission again"
+                )
         for number, entry in enumerate(each["rounds"], 1):
             try:
                 ensemble_round_checks.check(entry)
@@ -56,19 +63,32 @@ def check(sent: Sent, known: Profile) -> None:
                 raise DeepbenchError(f"rounds of {name}, number {number}: {wrong}") from None
 
 
+def refuse_different(machine: Path, sent: Sent) -> None:
+    """Raise DeepbenchError for a round that has other numbers in a machine's folder, or twice."""
+    for _ in _merged(machine, sent):
+        pass
+
+
 def accept(machine: Path, sent: Sent, ready: Ready) -> int:
-    """Merge rounds into those of a machine's folder; return how many files that changed."""
+    """Merge rounds into those of a machine's folder; return how many files that changed.
+
+    Raises DeepbenchError as `refuse_different` does.
+    """
     changed = 0
-    for name, each in sent.items():
-        path = ensemble_round_files.path_of(machine, name)
-        stored = ensemble_round_files.load(path)
-        found = ensemble_round_files.merged(
-            stored, RoundsFile(dict(each["facts"]), list(each["rounds"]))
-        )
+    for path, stored, found in _merged(machine, sent):
         if found.entries != stored.entries:
             ensemble_round_files.write(ready(path), found)
             changed += 1
     return changed
+
+
+def _merged(machine: Path, sent: Sent) -> Iterator[tuple[Path, RoundsFile, RoundsFile]]:
+    """Yield each file that rounds are for, its content, and its content with them."""
+    for name, each in sent.items():
+        path = ensemble_round_files.path_of(machine, name)
+        stored = ensemble_round_files.load(path)
+        new = RoundsFile(dict(each["facts"]), list(each["rounds"]))
+        yield path, stored, ensemble_round_files.merged(stored, new, str(path))
 
 
 def _refuse_impossible(entry: Entry, known: Profile) -> None:
