@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from deepbench_ops.exchange.workbooks.workbook_values import Publication
 from deepbench_ops.releases.release_table import Release
 
 if TYPE_CHECKING:
+    from deepbench_ops.exchange.published.published_result_filing import ListDays
     from deepbench_ops.exchange.submissions.submission_signature import Signer
 
 COLUMNS = (
@@ -95,18 +97,17 @@ def import_(
     read are counted, and listed with --cells. A file that was imported
     before changes nothing. The next "asv publish" shows the machines.
 
-    A signature next to a submission (FILE.sig, as "deepbench submit --sign" makes it) must be of
-    that file. Who signed is kept with the results.
+    A signature next to a file (FILE.sig, as "deepbench submit --sign" makes it) must be of that
+    file. Who signed a submission or a table is kept with the results.
     """
     from deepbench_ops.exchange.published import published_result_filing
-    from deepbench_ops.exchange.submissions import submission_provenance
     from deepbench_ops.releases import table_location
     from deepbench_ops.storage import locks
 
     sent = submission_files.SubmissionFiles(files)
     if len(sent) == len(files):
         _refuse_unused(files[0], {"--machine": machine, "--date": day, "--device": device})
-    signers = {path: _signer(path, allowed, results, signed) for path in sent}
+    signers = {path: _signer(path, allowed, results, signed) for path in files}
     tables_of = {
         path: rows
         for path in files
@@ -133,24 +134,11 @@ def import_(
         changed, added = published_result_filing.file(results, found, add)
         for path, checked in submissions.items():
             one = submission_files.read_again(path, checked)
-            times = sum(len(result["points"]) for result in one.content["results"])
-            written = submission.store(results, one, add)
-            name, by = one.profile.machine, signers[path]
-            releases = [release.name for release in one.releases]
-            submission_provenance.note(results / name, one.content["digest"], by, releases)
-            who = by or "not signed"
-            done = f"{counted(times, 'time')} of {name}, {counted(written, 'file')} written"
-            click.echo(f"{path}: {done}; {who}")
+            _store(path, results, one, signers[path], add)
         say(_conflict_lines(results, {one.profile.machine for one in submissions.values()}))
         for path, several in own.items():
             for one in several:
-                times = sum(len(result["points"]) for result in one.content["results"])
-                written = submission.store(results, one, add)
-                name = one.profile.machine
-                click.echo(
-                    f"{path}: {counted(times, 'time')} of {name},"
-                    f" {counted(written, 'file')} written"
-                )
+                _store(path, results, one, signers[path], add)
             say(f"{path}: {line}" for line in export_table_reader.remarks(tables_of[path]))
     if (sent or tables_of) and not found:
         return
@@ -167,6 +155,30 @@ def import_(
     show(form, text, lambda: [_row(one) for one in found])
     if cells:
         click.echo("\n".join(line for one in found for line in _cells(one, results)))
+
+
+def _store(
+    path: Path,
+    results: Path,
+    one: submission.CheckedSubmission,
+    signer: "Signer | None",
+    add: "ListDays",
+) -> None:
+    """Store a submission, or a machine of an exported table, and print a line.
+
+    The note of who signed is written first: a kill leaves no result that looks as if it was
+    measured here. Raises OSError.
+    """
+    from deepbench_ops.exchange.submissions import submission_provenance
+
+    name = one.profile.machine
+    releases = [release.name for release in one.releases]
+    digest = one.content.get("digest") or f"sha256:{sha256(path.read_bytes()).hexdigest()}"
+    submission_provenance.note(results / name, digest, signer, releases)
+    times = sum(len(result["points"]) for result in one.content["results"])
+    written = submission.store(results, one, add)
+    done = f"{counted(times, 'time')} of {name}, {counted(written, 'file')} written"
+    click.echo(f"{path}: {done}; {signer or submission_provenance.NOT_SIGNED}")
 
 
 def _refuse_unused(submission: Path, given: Mapping[str, object]) -> None:
@@ -192,7 +204,7 @@ def _conflict_lines(results: Path, machines: Collection[str]) -> Iterator[str]:
 
 
 def _signer(path: Path, allowed: Path | None, results: Path, demanded: bool) -> "Signer | None":
-    """Return who signed a submission. Raises DeepbenchError for a wrong signature, and where one by
+    """Return who signed a file. Raises DeepbenchError for a wrong signature, and where one by
     an allowed signer is demanded and missing."""
     from deepbench_ops.exchange.submissions import submission_signature
 

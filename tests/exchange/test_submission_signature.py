@@ -1,6 +1,8 @@
 """Submissions are signed by SSH keys, and who signed is kept with the results."""
 
+import errno
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -8,7 +10,11 @@ from pathlib import Path
 import pytest
 from command import deepbench
 
-from deepbench_ops.exchange.submissions import submission_provenance, submission_signature
+from deepbench_ops.exchange.submissions import (
+    submission,
+    submission_provenance,
+    submission_signature,
+)
 from deepbench_ops.exchange.submissions.submission_signature import Signer
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
@@ -217,11 +223,83 @@ def test_signatures_without_openssh_are_one_line(sent, tmp_path, monkeypatch):
     assert "OpenSSH" in err
 
 
-def test_damaged_lines_of_submissions_are_left_out(tmp_path):
-    """They say nothing, and the next note keeps the others."""
+def test_damaged_lines_of_submissions_count_as_not_signed(tmp_path):
+    """Also after the next note: a torn file costs no mark of a page."""
     (tmp_path / submission_provenance.FILE).write_text(
         '{"digest": 1}\nnot json\n{"digest": "a", "key": ""'
     )
-    assert [] == submission_provenance.read(tmp_path)
+    assert [submission_provenance.UNREADABLE] == submission_provenance.read(tmp_path)
     submission_provenance.note(tmp_path, "b", Signer("x", "SHA256:y"), ["numpy-2.4.6"])
-    assert ["b"] == [each.digest for each in submission_provenance.read(tmp_path)]
+    found = submission_provenance.read(tmp_path)
+    assert {"", "b"} == {each.digest for each in found}
+    assert "unsigned" == submission_provenance.mark(submission_provenance.in_words(found))
+
+
+@pytest.fixture
+def table(sent, tmp_path):
+    """An exported table of the machine, and the key."""
+    path = tmp_path / "table.csv"
+    own = ("--machine", MACHINE, "--results", str(tmp_path / "here"))
+    status, _, err = deepbench("export", str(path), *own)
+    assert (0, "") == (status, err)
+    return path, sent[1]
+
+
+def test_a_table_is_noted_as_not_signed(table):
+    """It is as little proven as a submission without a signature."""
+    status, out, err = take_in(table[0])
+    assert (0, "") == (status, err)
+    assert "not signed" in out
+    assert "not signed" == submission_provenance.in_words(origins(table[0]))
+
+
+def test_a_signed_table_is_that_of_its_signer(table, tmp_path):
+    """Its signature is looked for next to it, as that of a submission."""
+    path, key = table
+    submission_signature.sign(path, key)
+    by = ("--signed", "--allowed-signers", str(allowed(tmp_path, key)))
+    assert f"signed by {NAME}" in take_in(path, *by)[1]
+    path.write_bytes(path.read_bytes() + b"\n")
+    status, _, err = take_in(path, *by)
+    assert 2 == status and "is no signature of" in err
+
+
+@pytest.mark.parametrize("name", ["table.csv", "nccl.log", "Results.xlsx"])
+def test_files_of_every_kind_need_the_signature_that_is_demanded(table, tmp_path, name):
+    """Nothing of them is read without it."""
+    path = tmp_path / name
+    if name != "table.csv":
+        path.write_text("# nThread 1 nGpus 2")
+    status, out, err = take_in(path, "--signed")
+    assert (2, "", 1) == (status, out, err.count("\n"))
+    assert f"{path}: it is not signed" in err
+
+
+def test_who_signed_is_written_before_the_times(sent, monkeypatch):
+    """A full disk leaves no times that look as if they were measured here."""
+    path, _ = sent
+    submission_signature.path_of(path).unlink()
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "there")
+
+    monkeypatch.setattr(submission, "store", full)
+    assert take_in(path)[0]
+    assert "not signed" == submission_provenance.in_words(origins(path))
+
+
+def test_a_key_with_several_names_signs_under_one_that_may(sent, tmp_path):
+    """A line of the allowed signers may exclude some of its names."""
+    path, key = sent
+    public = key.with_suffix(".pub").read_text()
+    signers = tmp_path / "signers"
+    signers.write_text(f"!{NAME},other@vendor.example {public}")
+    assert "signed by other@vendor.example" in take_in(path, "--allowed-signers", str(signers))[1]
+
+
+def test_a_silent_ssh_keygen_is_one_line(sent, monkeypatch):
+    """It may wait for a device that holds the key."""
+    monkeypatch.setattr(submission_signature, "SECONDS", 0.0)
+    status, _, err = take_in(sent[0])
+    assert (2, 1) == (status, err.count("\n"))
+    assert "ssh-keygen did not end within" in err

@@ -1,4 +1,4 @@
-"""Provenance of a machine's results: the imported submissions, and who signed them.
+"""Provenance of a machine's results: the imported submissions and tables, and who signed them.
 
 ``results/<machine>/submissions.jsonl`` holds one JSON object a line: `digest` of the submission,
 `signer` (null where it was not signed, or by none of the allowed signers), `key` (the fingerprint,
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from deepbench_ops.exchange.submissions.submission_signature import Signer
-from deepbench_ops.storage import atomic_write, json_lines
+from deepbench_ops.storage import atomic_write, bounded_read, json_lines
 
 FILE = "submissions.jsonl"
 
@@ -26,16 +26,28 @@ class SubmissionOrigin(NamedTuple):
     releases: tuple[str, ...]
 
 
+UNREADABLE = SubmissionOrigin("", None, "", ())
+"""Stands for lines that are damaged: their submissions count as not signed."""
+
+
 def read(machine: Path) -> list[SubmissionOrigin]:
-    """Return the submissions that went into a machine's folder, by digest."""
-    found = []
-    for line in json_lines.read(machine / FILE):
-        digest, signer, key = line.get("digest"), line.get("signer"), line.get("key")
-        releases = line.get("releases")
+    """Return the submissions that went into a machine's folder, by digest.
+
+    Raises OSError for a file that cannot be read, and DeepbenchError for one that is too large.
+    """
+    path = machine / FILE
+    lines = bounded_read.read_bytes(path, bounded_read.RECORDS) if path.exists() else b""
+    return list(dict.fromkeys(map(_origin, filter(bytes.strip, lines.splitlines()))))
+
+
+def _origin(line: bytes) -> SubmissionOrigin:
+    for entry in json_lines.objects([line]):
+        digest, signer, key = entry.get("digest"), entry.get("signer"), entry.get("key")
+        releases = entry.get("releases")
         if isinstance(digest, str) and isinstance(key, str) and isinstance(releases, list):
             name = signer if isinstance(signer, str) else None
-            found.append(SubmissionOrigin(digest, name, key, tuple(map(str, releases))))
-    return found
+            return SubmissionOrigin(digest, name, key, tuple(map(str, releases)))
+    return UNREADABLE
 
 
 def note(machine: Path, digest: str, signer: Signer | None, releases: Sequence[str]) -> None:

@@ -16,6 +16,9 @@ from deepbench_ops.storage import atomic_write, bounded_read
 NAMESPACE = "deepbench-submission"
 """A signature made for anything else, such as a commit, is not one of a submission."""
 
+SECONDS = 60
+"""Longest time of one call of ssh-keygen."""
+
 KEY = re.compile(r"SHA256:[A-Za-z0-9+/]+")
 
 
@@ -68,13 +71,13 @@ def verify(submission: Path, allowed: Path | None) -> Signer | None:
         return Signer(None, found.group())
     by = ["-f", str(allowed)]
     names = _run(["-Y", "find-principals", "-s", str(signature), *by], submission)
-    name = next(iter(names.stdout.splitlines()), None) if names.returncode == 0 else None
-    if name is None:
+    if names.returncode or not (listed := names.stdout.splitlines()):
         return Signer(None, found.group())
-    valid = _run(["-Y", "verify", "-I", name, *by, *given], submission)
-    if valid.returncode:
-        raise DeepbenchError(f"{signature}: the key of {name} is refused: {_reason(valid)}")
-    return Signer(name, found.group())
+    for name in listed:
+        valid = _run(["-Y", "verify", "-I", name, *by, *given], submission)
+        if not valid.returncode:
+            return Signer(name, found.group())
+    raise DeepbenchError(f"{signature}: the key of {listed[-1]} is refused: {_reason(valid)}")
 
 
 def _run(
@@ -82,20 +85,24 @@ def _run(
 ) -> subprocess.CompletedProcess[str]:
     """Run ssh-keygen on a file as its standard input; where it may ask for a passphrase, it does so
     on the terminal."""
-    try:
-        with submission.open("rb") as content:
+    with submission.open("rb") as content:
+        try:
             return subprocess.run(
                 ["ssh-keygen", *arguments],
                 stdin=content,
                 capture_output=True,
                 text=True,
                 check=False,
-                timeout=None if terminal else 60,
+                timeout=None if terminal else SECONDS,
             )
-    except FileNotFoundError:
-        raise DeepbenchError(
-            "signatures need ssh-keygen, which is not installed: it comes with OpenSSH"
-        ) from None
+        except FileNotFoundError:
+            raise DeepbenchError(
+                "signatures need ssh-keygen, which is not installed: it comes with OpenSSH"
+            ) from None
+        except subprocess.TimeoutExpired:
+            raise DeepbenchError(
+                f"{submission}: ssh-keygen did not end within {SECONDS} s: try again"
+            ) from None
 
 
 def _reason(done: subprocess.CompletedProcess[str]) -> str:
