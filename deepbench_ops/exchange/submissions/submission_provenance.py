@@ -1,8 +1,9 @@
 """Provenance of a machine's results: the imported submissions and tables, and who signed them.
 
-``results/<machine>/submissions.jsonl`` holds one JSON object a line: `digest` of the submission,
-`signer` (null where it was not signed, or by none of the allowed signers), `key` (the fingerprint,
-"" without a signature) and `releases`. Results that were measured here have none.
+``results/<machine>/submissions.jsonl`` holds one JSON object a line: `digest` of the submission, or
+of the table's file, `signer` (null where it was not signed, or by none of the allowed signers),
+`key` (the fingerprint, "" without a signature) and `releases`. Results that were measured here have
+none.
 """
 
 from collections.abc import Sequence
