@@ -1,6 +1,7 @@
-"""Surveys of nodes: the plans in a project folder that every node has run, oldest first."""
+"""Surveys of nodes: plans that every node has run, in the order of their measurements."""
 
-from collections.abc import Mapping, Sequence
+import datetime
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -8,17 +9,18 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet import fleet_plan, job_folder, node_comparison
 from deepbench_ops.fleet.node_comparison import NodeTimes
 
-Survey = Mapping[str, Mapping[str, NodeTimes]]
-"""The times of a plan by machine type and node."""
+Nodes = Mapping[str, NodeTimes]
+"""The times of the nodes of a machine type in one survey."""
 
 HEAD = 200
 """Characters at the start of a plan's file that name its format."""
 
 
 class NodeSurveys(NamedTuple):
-    """The surveys of a project, oldest first, and messages about those that cannot be read."""
+    """The surveys of a project by machine type, oldest first, and messages about those that cannot
+    be read."""
 
-    surveys: Sequence[Survey]
+    surveys: Mapping[str, Sequence[Nodes]]
     problems: Sequence[str]
 
 
@@ -27,7 +29,7 @@ def find(project: Path) -> NodeSurveys:
 
     Damaged plans and jobs are left out, with a message for each.
     """
-    surveys: list[Survey] = []
+    surveys: list[Mapping[str, Nodes]] = []
     problems: list[str] = []
     folders = sorted(each.parent for each in project.glob(f"*/{job_folder.JOBS}"))
     for path in (path for folder in folders for path in sorted(folder.glob("*.json"))):
@@ -38,7 +40,23 @@ def find(project: Path) -> NodeSurveys:
                     surveys.append(node_comparison.times_of(made, path, problems))
         except (DeepbenchError, OSError) as wrong:
             problems.append(f"{wrong}")
-    return NodeSurveys(sorted(filter(None, surveys), key=_measured_at), problems)
+    return NodeSurveys(by_machine_type(surveys), problems)
+
+
+def by_machine_type(surveys: Collection[Mapping[str, Nodes]]) -> dict[str, list[Nodes]]:
+    """Return the surveys of each machine type, in the order of their last measurements.
+
+    surveys: times of plans by machine type and node, in any order.
+    """
+    return {
+        machine: sorted((each[machine] for each in surveys if machine in each), key=_measured_at)
+        for machine in sorted({name for each in surveys for name in each})
+    }
+
+
+def day(seconds: float) -> str:
+    """Return the day in UTC, such as 2026-11-28, of a time in seconds since 1970."""
+    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).date().isoformat()
 
 
 def _names_its_format(path: Path) -> bool:
@@ -46,5 +64,5 @@ def _names_its_format(path: Path) -> bool:
         return fleet_plan.FORMAT.encode() in file.read(HEAD)
 
 
-def _measured_at(survey: Survey) -> float:
-    return max(each.measured_at for nodes in survey.values() for each in nodes.values())
+def _measured_at(nodes: Nodes) -> float:
+    return max(each.measured_at for each in nodes.values())

@@ -6,7 +6,6 @@ kernels. Figures are those of `deepbench fleet nodes` for the newest survey of a
 
 from __future__ import annotations
 
-import datetime
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
@@ -32,8 +31,7 @@ def write(html_dir: Path, project: Path) -> list[str]:
     surveys, problems = node_surveys.find(project)
     folder = html_dir / FOLDER / "nodes"
     types = []
-    for machine in sorted({name for survey in surveys for name in survey}):
-        own = [survey[machine] for survey in surveys if machine in survey]
+    for machine, own in surveys.items():
         key = machine_key(machine)
         types.append({"machine": machine, "key": key, **_summary(own)})
         for number, rows in enumerate(_kernels(own)):
@@ -56,7 +54,7 @@ def _summary(surveys: Sequence[Mapping[str, NodeTimes]]) -> dict[str, Any]:
         "measured": len(surveys[-1]),
         "surveys": len(surveys),
         "nodes": [
-            {"node": node, "day": _day(surveys[-1][node].measured_at), "levels": own}
+            {"node": node, "day": node_surveys.day(surveys[-1][node].measured_at), "levels": own}
             for node, own in found.items()
         ],
     }
@@ -86,7 +84,7 @@ def _figures(level: NodeLevel | KernelLevel, since: Since) -> dict[str, Any]:
         "low": rounded(level.low, 5) if level.low else None,
         "high": rounded(level.high, 5) if math.isfinite(level.high) else None,
         "kind": level.kind,
-        "since": _day(slow) if slow is not None else None,
+        "since": node_surveys.day(slow) if slow is not None else None,
     }
     return figures | ({"kernels": level.kernels} if isinstance(level, NodeLevel) else {})
 
@@ -112,7 +110,3 @@ def _title(family: str, problem: str) -> str:
         return find(family, problem).title
     except DeepbenchError:
         return problem
-
-
-def _day(seconds: float) -> str:
-    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).date().isoformat()

@@ -1,5 +1,10 @@
 """Surveys of nodes in a project folder: found next to their jobs, oldest first."""
 
+import json
+import time
+
+import command
+import pytest
 import surveyed_nodes
 
 from deepbench_ops.fleet import node_surveys
@@ -11,7 +16,7 @@ def test_surveys_are_in_the_order_of_their_measurements(tmp_path):
     surveyed_nodes.write(tmp_path, "b", day=10)
     (tmp_path / "a" / "site.json").write_text("{}")
     surveys, problems = node_surveys.find(tmp_path)
-    starts = [survey["here"]["n0"].measured_at // surveyed_nodes.DAY for survey in surveys]
+    starts = [nodes["n0"].measured_at // surveyed_nodes.DAY for nodes in surveys["here"]]
     assert ([10.0, 40.0], []) == (starts, list(problems))
 
 
@@ -19,8 +24,9 @@ def test_a_damaged_record_leaves_out_its_job_alone(tmp_path):
     """With a message that names it."""
     plan = surveyed_nodes.write(tmp_path, "a", day=1)
     surveyed_nodes.file_of(plan, "n2").write_bytes(b"torn")
-    (survey,), (problem,) = node_surveys.find(tmp_path)
-    assert ["n0", "n1", "n3", "n4"] == list(survey["here"])
+    surveys, (problem,) = node_surveys.find(tmp_path)
+    (nodes,) = surveys["here"]
+    assert ["n0", "n1", "n3", "n4"] == list(nodes)
     assert problem.startswith("here/numpy-2.2.6/1@n2: its times are left out: ")
 
 
@@ -30,10 +36,39 @@ def test_a_damaged_plan_is_reported(tmp_path):
     torn = surveyed_nodes.write(tmp_path, "b", day=2)
     torn.write_text(torn.read_text()[:150])
     surveys, (problem,) = node_surveys.find(tmp_path)
-    assert 1 == len(surveys)
+    assert 1 == len(surveys["here"])
     assert f"{torn} is no JSON" in problem
 
 
 def test_a_project_without_plans_has_no_surveys(tmp_path):
     """Nor messages."""
-    assert ([], []) == tuple(map(list, node_surveys.find(tmp_path)))
+    assert ({}, []) == node_surveys.find(tmp_path)
+
+
+@pytest.fixture
+def far_west(monkeypatch):
+    """A time zone in which the day of a time is that before UTC's."""
+    monkeypatch.setenv("TZ", "UTC+12")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def test_the_command_orders_surveys_by_time(tmp_path):
+    """Whatever the order of its arguments, as the page does."""
+    slow = {("n3", "gemm"): 1.3}
+    plans = [surveyed_nodes.write(tmp_path, f"day-{day}", day, slow=slow) for day in (59, 31)]
+    status, said, _ = command.deepbench("fleet", "nodes", *map(str, plans), "--format", "json")
+    assert 1 == status
+    (row,) = (row for row in json.loads(said) if row["kind"] == "slow")
+    days = [row[name] // surveyed_nodes.DAY for name in ("slow_since", "measured_at")]
+    assert [31, 59] == days
+
+
+def test_the_command_has_days_of_utc(tmp_path, far_west):
+    """In any time zone, as the page does."""
+    plan = surveyed_nodes.write(tmp_path, "nodes", 31, slow={("n3", "gemm"): 1.3})
+    _, said, _ = command.deepbench("fleet", "nodes", str(plan))
+    (line,) = (line for line in said.splitlines()[2:] if " slow " in line)
+    assert line.endswith(" 1970-02-01")

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -48,32 +47,32 @@ def nodes(paths: tuple[Path, ...], beyond: float, form: str) -> None:
         deepbench fleet nodes nodes-november/plan.json
 
     Each node is compared with the median of all nodes, in raw seconds: a ratio for each family and
-    for all kernels, with an interval. Of several PLANs, oldest first, the last one is shown, with
-    the day since which a slow node has been slow.
+    for all kernels, with an interval. Of several PLANs the newest is shown, by the times of their
+    measurements, with the day (UTC) since which a slow node has been slow.
 
     Ends with status 1 where a node is slow, with 3 where nothing can be compared.
     """
-    from deepbench_ops.fleet import node_comparison
+    from deepbench_ops.fleet import node_comparison, node_surveys
 
     plans = [(read(path), path) for path in paths or (path_of(None),)]
     if not all(found.every_node for found, _ in plans):
         raise DeepbenchError("name plans that were made with --every-node")
-    surveys = [
-        {
-            machine: node_comparison.compare(own, beyond)
-            for machine, own in node_comparison.times_of(found, path).items()
-        }
-        for found, path in plans
-    ]
+    surveys = node_surveys.by_machine_type(
+        [node_comparison.times_of(found, path) for found, path in plans]
+    )
+    compared = {
+        machine: [node_comparison.compare(each, beyond) for each in own]
+        for machine, own in surveys.items()
+    }
     rows = [
         {
             "machine": machine,
             **asdict(level),
-            "slow_since": since.get((level.node, level.family)),
+            "slow_since": since.get(level.place),
         }
-        for machine, levels in surveys[-1].items()
-        for since in [node_comparison.slow_since([each.get(machine, ()) for each in surveys])]
-        for level in levels
+        for machine, levels in compared.items()
+        for since in [node_comparison.slow_since(levels)]
+        for level in levels[-1]
     ]
     if not rows:
         raise NoAnswer(
@@ -87,6 +86,8 @@ def nodes(paths: tuple[Path, ...], beyond: float, form: str) -> None:
 
 def _nodes(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the nodes as a table, those that differ first."""
+    from deepbench_ops.fleet import node_surveys
+
     order = sorted(rows, key=lambda row: (row["machine"], -row["ratio"]))
     cells = [
         [
@@ -97,7 +98,7 @@ def _nodes(rows: Sequence[Mapping[str, Any]]) -> str:
             f"{row['ratio']:.3f}",
             f"{row['low']:.3f} .. {row['high']:.3f}" if row["low"] else "-",
             row["kind"],
-            date.fromtimestamp(row["slow_since"]).isoformat() if row["slow_since"] else "",
+            node_surveys.day(row["slow_since"]) if row["slow_since"] else "",
         ]
         for row in order
     ]
