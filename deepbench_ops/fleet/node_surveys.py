@@ -65,4 +65,4 @@ def _names_its_format(path: Path) -> bool:
 
 
 def _measured_at(nodes: Nodes) -> float:
-    return max(each.measured_at for each in nodes.values())
+    return max(each.measured_at for each in nodes.values() if each.seconds)

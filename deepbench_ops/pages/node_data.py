@@ -51,20 +51,26 @@ def _summary(surveys: Sequence[Mapping[str, NodeTimes]]) -> dict[str, Any]:
     for level in levels[-1]:
         found.setdefault(level.node, {})[level.family] = _figures(level, since)
     return {
-        "measured": len(surveys[-1]),
+        "measured": sum(bool(each.seconds) for each in surveys[-1].values()),
         "surveys": len(surveys),
         "nodes": [
-            {"node": node, "day": node_surveys.day(surveys[-1][node].measured_at), "levels": own}
-            for node, own in found.items()
+            {
+                "node": node,
+                "day": node_surveys.day(times.measured_at) if times.seconds else None,
+                "levels": found[node],
+            }
+            for node, times in surveys[-1].items()
+            if node in found
         ],
     }
 
 
 def _kernels(surveys: Sequence[Mapping[str, NodeTimes]]) -> list[list[dict[str, Any]]]:
-    """The kernels of each node of the newest survey, in the order of the nodes."""
+    """The kernels of each node of the newest survey, in the order of the nodes; [] where they
+    cannot be compared."""
     levels = [node_comparison.compare_kernels(nodes, LEAST_DIFFERENCE) for nodes in surveys]
     since = node_comparison.slow_since(levels)
-    found: dict[str, list[dict[str, Any]]] = {}
+    found: dict[str, list[dict[str, Any]]] = {node: [] for node in surveys[-1]}
     for level in levels[-1]:
         row = {
             **_named(level.kernel),
@@ -72,21 +78,23 @@ def _kernels(surveys: Sequence[Mapping[str, NodeTimes]]) -> list[list[dict[str, 
             "seconds": rounded(level.seconds, 5),
             "median": rounded(level.median, 5),
         }
-        found.setdefault(level.node, []).append(row)
-    return list(found.values())
+        found[level.node].append(row)
+    return list(found.values()) if levels[-1] else []
 
 
 def _figures(level: NodeLevel | KernelLevel, since: Since) -> dict[str, Any]:
-    """Ratio with its interval, null where it has none, and the first day of the slow run."""
+    """Ratio with its interval, each null where there is none, and the first day of the slow run."""
     slow = since.get(level.place)
     figures = {
-        "ratio": rounded(level.ratio, 5),
+        "ratio": rounded(level.ratio, 5) if math.isfinite(level.ratio) else None,
         "low": rounded(level.low, 5) if level.low else None,
         "high": rounded(level.high, 5) if math.isfinite(level.high) else None,
         "kind": level.kind,
         "since": node_surveys.day(slow) if slow is not None else None,
     }
-    return figures | ({"kernels": level.kernels} if isinstance(level, NodeLevel) else {})
+    if isinstance(level, NodeLevel):
+        figures |= {"kernels": level.kernels, "missing": level.missing}
+    return figures
 
 
 def _named(kernel: ReleaseKernel) -> dict[str, str]:

@@ -26,7 +26,7 @@ def test_a_damaged_record_leaves_out_its_job_alone(tmp_path):
     surveyed_nodes.file_of(plan, "n2").write_bytes(b"torn")
     surveys, (problem,) = node_surveys.find(tmp_path)
     (nodes,) = surveys["here"]
-    assert ["n0", "n1", "n3", "n4"] == list(nodes)
+    assert ["n0", "n1", "n3", "n4"] == [node for node, each in nodes.items() if each.seconds]
     assert problem.startswith("here/numpy-2.2.6/1@n2: its times are left out: ")
 
 
@@ -72,3 +72,38 @@ def test_the_command_has_days_of_utc(tmp_path, far_west):
     _, said, _ = command.deepbench("fleet", "nodes", str(plan))
     (line,) = (line for line in said.splitlines()[2:] if " slow " in line)
     assert line.endswith(" 1970-02-01")
+
+
+@pytest.fixture
+def incomplete(tmp_path):
+    """A plan whose node n1 has measured one family only, and n2 nothing."""
+    plan = surveyed_nodes.write(tmp_path, "nodes", 31)
+    surveyed_nodes.keep(plan, "n1", ("gemm",))
+    surveyed_nodes.keep(plan, "n2", ())
+    return plan
+
+
+def test_the_command_names_incomplete_nodes(incomplete):
+    """With the kernels that most nodes have, on a narrow terminal too; they end no command."""
+    for columns in (None, 60):
+        status, said, _ = command.deepbench("fleet", "nodes", str(incomplete), columns=columns)
+        assert 0 == status
+        lines = said.splitlines()
+        assert "here: n1 measured 6 of 12 kernels" in lines
+        assert "here: n2 measured 0 of 12 kernels" in lines
+        assert 2 == said.count(" measured ")
+    _, said, _ = command.deepbench("fleet", "nodes", str(incomplete))
+    assert ["0", "of", "12", "-", "-", "too", "few", "kernels"] == next(
+        line.split()[3:] for line in said.splitlines() if line.split()[1:3] == ["n2", "all"]
+    )
+
+
+def test_json_has_the_numbers_of_incomplete_nodes(incomplete):
+    """In each row."""
+    _, said, _ = command.deepbench("fleet", "nodes", str(incomplete), "--format", "json")
+    rows = {(row["node"], row["family"]): row for row in json.loads(said)}
+    assert (6, 6) == tuple(rows["n1", "all"][name] for name in ("kernels", "missing"))
+    absent = rows["n2", "gemm"]
+    assert (0, 6, None, None) == tuple(
+        absent[name] for name in ("kernels", "missing", "ratio", "measured_at")
+    )

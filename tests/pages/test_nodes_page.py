@@ -72,7 +72,23 @@ def test_a_broken_record_is_reported(tmp_path: Path) -> None:
     (problem,) = node_data.write(tmp_path / "html", tmp_path)
     assert "@n0: its times are left out" in problem
     (kind,) = content(tmp_path / "html")["types"]
-    assert ["n1", "n2", "n3", "n4"] == [node["node"] for node in kind["nodes"]]
+    assert 4 == kind["measured"]
+    days = {node["node"]: node["day"] for node in kind["nodes"]}
+    assert {"n0": None, **dict.fromkeys(("n1", "n2", "n3", "n4"), "1970-01-02")} == days
+
+
+def test_an_incomplete_node_has_its_numbers_and_kernels(tmp_path: Path) -> None:
+    """The others keep theirs, in the files of their own numbers."""
+    plan = surveyed_nodes.write(tmp_path, "nodes", 1)
+    surveyed_nodes.keep(plan, "n0", ())
+    surveyed_nodes.keep(plan, "n1", ("gemm",))
+    assert [] == node_data.write(tmp_path / "html", tmp_path)
+    (kind,) = content(tmp_path / "html")["types"]
+    levels = [node["levels"]["all"] for node in kind["nodes"]]
+    assert [(0, 12), (6, 6), (12, 0)] == [(own["kernels"], own["missing"]) for own in levels[:3]]
+    assert levels[0]["ratio"] is None
+    files = [content(tmp_path / "html", f"nodes/{FOLDER}/{number}") for number in range(5)]
+    assert [0, 6, 12, 12, 12] == [len(rows) for rows in files]
 
 
 # The page
@@ -104,6 +120,22 @@ def test_the_slow_node_is_opened_first(opened: Any, compared: Path) -> None:
     assert ["1970-02-01"] * surveyed_nodes.KERNELS == column(page, "#kernels", "slow since")[
         : surveyed_nodes.KERNELS
     ]
+
+
+@pytest.mark.browser
+def test_incomplete_nodes_are_named(opened: Any, tmp_path: Path) -> None:
+    """In the summary and in the table; one without kernels has an empty list of them."""
+    plan = surveyed_nodes.write(tmp_path, "nodes", 1, nodes=8, slow=SLOW)
+    surveyed_nodes.keep(plan, "n1", ("gemm",))
+    surveyed_nodes.keep(plan, "n2", ())
+    page = opened(published_site.publish(tmp_path), "nodes#node=n2")
+    named = "n1 measured 6 of 12 kernels, n2 measured 0 of 12 kernels."
+    assert named in page.inner_text("#summary")
+    wanted = ["12", "6 of 12", "0 of 12", *["12"] * 5]
+    assert wanted == column(page, "#heat", "kernels")
+    assert ["not compared"] * 3 == rows(page, "#heat")[2][1:4]
+    assert "Kernels of n2" == page.inner_text("#kernels-title")
+    assert [] == rows(page, "#kernels")
 
 
 @pytest.mark.browser

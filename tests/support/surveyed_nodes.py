@@ -1,7 +1,7 @@
 """Plans that every node has run, with records of kernels in which chosen nodes are slow."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import fleet_project
@@ -61,6 +61,14 @@ def write(
         measurement_files.write(file, {facts_digest.digest(facts): facts}, records)
         folder.end(Outcome(True, node, 1.0))
     return path
+
+
+def keep(plan: Path, node: str, families: Collection[str]) -> None:
+    """Leave only the records of these families to a node, as if it had failed at the others."""
+    file = file_of(plan, node)
+    facts, records = measurement_files.load(file)
+    kept = [each for each in records if each["benchmark"].partition(".")[0] in families]
+    measurement_files.write(file, facts, kept)
 
 
 def file_of(plan: Path, node: str) -> Path:

@@ -46,9 +46,10 @@ def nodes(paths: tuple[Path, ...], beyond: float, form: str) -> None:
         deepbench fleet run nodes-november/plan.json
         deepbench fleet nodes nodes-november/plan.json
 
-    Each node is compared with the median of all nodes, in raw seconds: a ratio for each family and
-    for all kernels, with an interval. Of several PLANs the newest is shown, by the times of their
-    measurements, with the day (UTC) since which a slow node has been slow.
+    Each node is compared with the median of the nodes that measured the same kernel, in raw
+    seconds: a ratio for each family and for all kernels, with an interval. A node without kernels
+    that most nodes have measured is named below the table. Of several PLANs the newest is shown, by
+    the times of their measurements, with the day (UTC) since which a slow node has been slow.
 
     Ends with status 1 where a node is slow, with 3 where nothing can be compared.
     """
@@ -85,21 +86,32 @@ def nodes(paths: tuple[Path, ...], beyond: float, form: str) -> None:
 
 
 def _nodes(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the nodes as a table, those that differ first."""
-    from deepbench_ops.fleet import node_surveys
+    """Return the nodes as a table, those that differ first, and the incomplete ones below it."""
+    from deepbench_ops.fleet import node_comparison, node_surveys
 
-    order = sorted(rows, key=lambda row: (row["machine"], -row["ratio"]))
+    order = sorted(rows, key=lambda row: (row["machine"], not row["kernels"], -row["ratio"]))
     cells = [
         [
             row["machine"],
             row["node"],
             row["family"],
-            str(row["kernels"]),
-            f"{row['ratio']:.3f}",
+            _measured(row),
+            f"{row['ratio']:.3f}" if row["kernels"] else "-",
             f"{row['low']:.3f} .. {row['high']:.3f}" if row["low"] else "-",
             row["kind"],
             node_surveys.day(row["slow_since"]) if row["slow_since"] else "",
         ]
         for row in order
     ]
-    return terminal_tables.table(NODES, cells)
+    incomplete = [
+        f"{row['machine']}: {row['node']} measured {_measured(row)} kernels"
+        for row in rows
+        if row["family"] == node_comparison.ALL and row["missing"]
+    ]
+    return "\n".join([terminal_tables.table(NODES, cells), *map(terminal_tables.prose, incomplete)])
+
+
+def _measured(row: Mapping[str, Any]) -> str:
+    """Return the number of a row's kernels, and of how many where some are missing."""
+    kernels, missing = row["kernels"], row["missing"]
+    return f"{kernels} of {kernels + missing}" if missing else f"{kernels}"

@@ -18,9 +18,13 @@
 
     function factor_text(ratio) { return d.digits(ratio, 3) + '\u00d7'; }
 
+    /* The number of kernels of a level, and of how many where the node lacks some that most nodes have. */
+    function measured(own) { return own.kernels + (own.missing ? ' of ' + (own.kernels + own.missing) : ''); }
+
     function level(own) {
         if (!own) { return ''; }
-        var note = [d.factor(own.ratio), d.counted(own.kernels, 'kernel'), own.low === null ? own.kind : '', own.since ? 'slow since ' + own.since : ''];
+        if (own.ratio === null) { return 'not compared'; }
+        var note = [d.factor(own.ratio), own.missing ? 'measured ' + measured(own) + ' kernels' : d.counted(own.kernels, 'kernel'), own.low === null ? own.kind : '', own.since ? 'slow since ' + own.since : ''];
         return d.tint(el('span', {class: 'level', title: note.filter(Boolean).join(', ')}, factor_text(own.ratio)), shade(own.kind), own.ratio);
     }
 
@@ -53,6 +57,7 @@
                     text: function (value) { return factor_text(value); },
                     cell: function (node) { return level(node.levels[family]); }};
             }), [
+                {title: 'kernels', value: function (node) { return node.levels[ALL] ? measured(node.levels[ALL]) : null; }},
                 {title: 'slow since', day: true, value: worst},
                 {title: 'measured', day: true, value: function (node) { return node.day; }}
             ])
@@ -99,5 +104,5 @@
         });
     }
 
-    Object.assign(deepbench, {node_heat: d.guarded(node_heat), node_kernels: d.guarded(kernels)});
+    Object.assign(deepbench, {measured_kernels: measured, node_heat: d.guarded(node_heat), node_kernels: d.guarded(kernels)});
 })();

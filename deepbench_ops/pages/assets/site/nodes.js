@@ -4,6 +4,7 @@
 (function () {
     var d = deepbench, el = d.el;
     var at = function (id) { return document.getElementById(id); };
+    var NAMED = 5;  /* incomplete nodes in the summary; the table has all */
     var COMMANDS = ['deepbench fleet plan nodes/plan.json --every-node --system SITE', 'deepbench fleet run nodes/plan.json', 'asv publish'];
 
     /* The explanation where no nodes can be compared, with the commands that measure them. */
@@ -23,11 +24,18 @@
         return type.nodes.slice().sort(function (a, b) { return slowest(b) - slowest(a); })[0].node;
     }
 
+    /* Sentence that names the nodes without kernels that most nodes have, "" for none. */
+    function incomplete(type) {
+        var own = type.nodes.filter(function (node) { return node.levels.all.missing; });
+        var named = own.slice(0, NAMED).map(function (node) { return node.node + ' measured ' + d.measured_kernels(node.levels.all) + ' kernels'; });
+        return own.length ? named.join(', ') + (own.length > NAMED ? ', and ' + (own.length - NAMED) + ' more are incomplete' : '') + '. ' : '';
+    }
+
     function summary(type, nodes) {
         var slow = type.nodes.filter(function (node) { return Object.values(node.levels).some(function (own) { return own.kind === 'slow'; }); });
         return (slow.length ? slow.length + ' of ' + d.counted(type.nodes.length, 'node') + (slow.length === 1 ? ' is' : ' are') + ' slow: ' +
             slow.map(function (node) { return node.node; }).join(', ') : 'None of ' + d.counted(type.nodes.length, 'node') + ' is slow') +
-            '. A node is slow at a family if its interval lies more than ' + d.percent(nodes.beyond) + ' above the median of the nodes. ' +
+            '. A node is slow at a family if its interval lies more than ' + d.percent(nodes.beyond) + ' above the median of the nodes. ' + incomplete(type) +
             d.counted(type.surveys, 'survey') + ' read; the newest one is shown.';
     }
 
