@@ -130,6 +130,19 @@ def each(results: Results) -> Iterator[StoredValue]:
                 yield StoredValue(name, key, value, stat, several)
 
 
+def failed(results: Results) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield name and parameters of each point that failed; asv stores NaN for skipped ones.
+
+    A benchmark whose points all failed has no column.
+    """
+    fields = of(results)
+    for name, values in fields.values.items():
+        keys = fields.keys(name)
+        for key, value in zip(keys, values or [None] * len(keys), strict=False):
+            if value is None:
+                yield name, key
+
+
 def put(
     results: Results,
     name: str,

@@ -77,6 +77,11 @@ class Plan:
         return hashlib.sha256(_text(self).encode()).hexdigest()[:16]
 
     @property
+    def nodes_of_a_job(self) -> int:
+        """Number of nodes that a job has."""
+        return self.placement.nodes if self.placement else 1
+
+    @property
     def machines(self) -> tuple[str, ...]:
         """The machine types, in the order of the jobs."""
         return tuple(dict.fromkeys(job.machine for job in self.jobs))

@@ -61,8 +61,8 @@ class FleetRun:
         return self.jobs.path.parent / "reframe"
 
     def run(self) -> bool:
-        """Run the jobs that are not measured; return whether all of them are measured at the end,
-        also on every node of a plan for every node.
+        """Run the jobs that are not measured; return whether all of them are measured and merged at
+        the end, also on every node of a plan for every node.
 
         Raises DeepbenchError where another run of this plan is going on, OSError where the results
         cannot be written, and KeyboardInterrupt after Ctrl-C, when all jobs are cancelled and their
@@ -74,7 +74,8 @@ class FleetRun:
                 self._give_to_reframe(attempt) for attempt in range(ATTEMPTS)
             )
             # A node on which a job never began has no folder: ReFrame alone knows of it.
-            return not self.left() and (passed or not self.jobs.plan.every_node)
+            everywhere = passed or not self.jobs.plan.every_node
+            return everywhere and not self.left() and not self.refused()
 
     def folders(self) -> list[JobFolder]:
         """Return the folders of all jobs."""
@@ -83,6 +84,10 @@ class FleetRun:
     def left(self) -> list[JobFolder]:
         """Return the jobs that are not measured."""
         return [folder for folder in self.folders() if folder.state() != MEASURED]
+
+    def refused(self) -> list[JobFolder]:
+        """Return the jobs whose times the results refused."""
+        return [folder for folder in self.folders() if folder.refusal]
 
     def collect(self) -> None:
         """Merge finished jobs into the results."""

@@ -11,10 +11,11 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
-from deepbench_ops.fleet.fleet_plan import LONGEST, Job, Plan
+from deepbench_ops.fleet.fleet_plan import LONGEST, MOST_POINTS, Job, Plan
 from deepbench_ops.storage import atomic_write, bounded_read, locks
 
 JOBS = "jobs"
@@ -37,12 +38,21 @@ DONE = "deepbench fleet: done:"
 
 @dataclass(frozen=True)
 class Outcome:
-    """The end of a job: whether it was measured, else the reason; on which node, in how long."""
+    """The end of a job: whether it was measured, else the reason; on which node, in how long.
+
+    failed_kernels: how many failed while others have times; those are in its results.
+    """
 
     measured: bool
     node: str
     seconds: float
     reason: str = ""
+    failed_kernels: int = 0
+
+    @property
+    def has_times(self) -> bool:
+        """Whether there are times in the job's results."""
+        return self.measured or self.failed_kernels > 0
 
 
 @dataclass(frozen=True)
@@ -79,16 +89,28 @@ class JobFolder:
         atomic_write.write_text(self.path / OUTCOME, json.dumps(asdict(outcome)) + "\n")
 
     def begin(self, node: str) -> None:
-        """Note that the job is running, and forget how it ended before. Raises OSError."""
-        (self.path / OUTCOME).unlink(missing_ok=True)
-        about = {"node": node, "at": round(time.time(), 1)}
+        """Note that the job is running, and forget how it ended before, but for the number of
+        kernels that failed. Raises OSError."""
+        outcome = self.outcome()
+        failed = outcome.failed_kernels if outcome else self.failed_before
+        about = {"node": node, "at": round(time.time(), 1), "failed_kernels": failed}
         atomic_write.write_text(self.path / BEGUN, json.dumps(about) + "\n")
+        (self.path / OUTCOME).unlink(missing_ok=True)
 
     @property
     def begun_at(self) -> float:
         """Seconds since 1970 at which the job began, 0 where that is not known."""
+        return self._begun("at")
+
+    @property
+    def failed_before(self) -> int:
+        """Number of kernels that failed when the job, now begun again, had measured the others."""
+        return int(self._begun("failed_kernels"))
+
+    def _begun(self, name: str) -> float:
+        """Return a number that was noted when the job began, 0 where there is none."""
         try:
-            return float(json.loads((self.path / BEGUN).read_text("utf-8"))["at"])
+            return float(json.loads((self.path / BEGUN).read_text("utf-8"))[name])
         except (OSError, *DAMAGE):
             return 0.0
 
@@ -101,10 +123,35 @@ class JobFolder:
             return LEFT
         return RUNNING if _is_locked(self.path / locks.NAME) else INTERRUPTED
 
+    def end_merge(self, outcome: Outcome, times: int = 0, refused: str = "") -> None:
+        """Note how many times of a job that ended so are in the results of the project now, or the
+        reason why they are refused there. Raises OSError."""
+        note = {"times": times, "refused": refused, "outcome": asdict(outcome)}
+        atomic_write.write_text(self.path / COLLECTED, json.dumps(note) + "\n")
+
     @property
-    def collected(self) -> bool:
-        """Whether its times are in the results of the project."""
-        return (self.path / COLLECTED).exists()
+    def awaits_merge(self) -> bool:
+        """Whether it has times that are not in the results of the project."""
+        outcome = self.outcome()
+        return bool(outcome and outcome.has_times and self._merge_of(outcome).get("refused", True))
+
+    @property
+    def refusal(self) -> str:
+        """The reason why the results of the project refused its times, "" for none."""
+        outcome = self.outcome()
+        return str(self._merge_of(outcome).get("refused", "")) if outcome else ""
+
+    def _merge_of(self, outcome: Outcome) -> dict[str, Any]:
+        """Return the note of the merge after this end of the job, empty for none.
+
+        Notes of earlier versions name no end of the job, and were written for merged times alone.
+        """
+        try:
+            note = json.loads(bounded_read.read_text(self.path / COLLECTED, bounded_read.SMALL))
+            same = note.get("outcome", asdict(outcome)) == asdict(outcome)
+        except (OSError, AttributeError, *DAMAGE):
+            return {}
+        return {"refused": "", **note} if same else {}
 
 
 def done_pattern(id: str, digest: str) -> str:
@@ -122,13 +169,18 @@ def folder_of(plan: Plan, path: Path, job: Job, node: str) -> JobFolder:
 def folders(plan: Plan, path: Path) -> Iterator[JobFolder]:
     """Yield the folders of all jobs, also those that are not there yet; path: that of the plan.
 
-    Of a job that every node runs there is one for each node on which it began, if any.
+    Of a job that every node runs there is one for each node on which any job of its machine began.
     """
-    for job in plan.jobs:
-        own = path.parent / JOBS / job.id
-        begun = sorted(own.parent.glob(f"{own.name}{AT_NODE}*")) if plan.every_node else []
-        for each in begun or [own]:
-            yield JobFolder(job, each)
+    places = [(job, path.parent / JOBS / job.id) for job in plan.jobs]
+    nodes: dict[str, set[str]] = {}
+    for job, own in places if plan.every_node else ():
+        begun = own.parent.glob(f"{own.name}{AT_NODE}*")
+        nodes.setdefault(job.machine, set()).update(
+            each.name.partition(AT_NODE)[2] for each in begun
+        )
+    for job, own in places:
+        for node in sorted(nodes.get(job.machine, ())) or [""]:
+            yield JobFolder(job, own.with_name(f"{own.name}{AT_NODE}{node}") if node else own)
 
 
 def _read(path: Path) -> Outcome | None:
@@ -137,6 +189,8 @@ def _read(path: Path) -> Outcome | None:
         found = json.loads(bounded_read.read_text(path, bounded_read.SMALL))
         outcome = Outcome(**found)
         if not isinstance(outcome.measured, bool) or not 0 <= outcome.seconds <= LONGEST:
+            raise ValueError("this is no end of a job")
+        if not 0 <= int(outcome.failed_kernels) <= MOST_POINTS:
             raise ValueError("this is no end of a job")
         " ".join([outcome.node, outcome.reason])
     except FileNotFoundError:

@@ -6,34 +6,36 @@ of `asv run` are. Where every node ran a job its times are for comparing nodes, 
 merged.
 """
 
-import json
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.submissions import submission
-from deepbench_ops.fleet.job_folder import COLLECTED, MEASURED, JobFolder
+from deepbench_ops.fleet.job_folder import JobFolder
 from deepbench_ops.releases import table_location
-from deepbench_ops.storage import atomic_write, locks, model_runs
+from deepbench_ops.storage import locks, model_runs
 
 
 def collect(results: Path, folders: Iterable[JobFolder], say: Callable[[str], None]) -> int:
-    """Merge the jobs that are measured and not merged yet; return their number.
+    """Merge the jobs that are measured and not merged yet; return their number. Of a job whose
+    kernels failed in part the others are.
 
     results: of the project. say: gets a line for each job, also for one that is refused. Raises
     OSError where results cannot be written, and DeepbenchError where another command holds them.
     """
     merged = 0
     for folder in folders:
-        if folder.collected or folder.state() != MEASURED:
+        outcome = folder.outcome()
+        if outcome is None or not folder.awaits_merge:
             continue
         try:
             times = _merge(results, folder)
         except DeepbenchError as wrong:
+            folder.end_merge(outcome, refused=str(wrong))
             say(f"{folder.name}: its times are not taken into {results}: {wrong}")
             continue
-        atomic_write.write_text(folder.path / COLLECTED, json.dumps({"times": times}) + "\n")
+        folder.end_merge(outcome, times)
         merged += 1
         say(f"{folder.name}: measured times stored in {results}: {times}")
     return merged

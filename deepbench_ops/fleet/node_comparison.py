@@ -21,7 +21,7 @@ import numpy as np
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet import job_folder
 from deepbench_ops.fleet.fleet_plan import Plan
-from deepbench_ops.fleet.job_folder import MEASURED, JobFolder
+from deepbench_ops.fleet.job_folder import JobFolder
 from deepbench_ops.statistics.ruined_rounds import FEWEST, locate
 from deepbench_ops.storage import measurement_files
 from deepbench_ops.storage.result_key import ResultKey, unquoted
@@ -116,7 +116,8 @@ def times_of(
     for folder in job_folder.folders(plan, path):
         records: list[measurement_files.Record] = []
         try:
-            records = _records(folder) if folder.state() == MEASURED else []
+            outcome = folder.outcome()
+            records = _records(folder) if outcome and outcome.has_times else []
         except DeepbenchError as wrong:
             if problems is None:
                 raise

@@ -17,13 +17,14 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from deepbench_ops import process_lifetime, project
 from deepbench_ops.asv_adapter import private_result_fields, result_files
 from deepbench_ops.asv_adapter.run_hooks import YES_VARIABLE
 from deepbench_ops.errors import DeepbenchError, remedy
 from deepbench_ops.fleet import fleet_plan as plans
-from deepbench_ops.fleet import job_folder, node_process, node_training
+from deepbench_ops.fleet import job_folder, kernel_failures, node_process, node_training
 from deepbench_ops.fleet.fleet_plan import Job, Plan
 from deepbench_ops.fleet.job_folder import JobFolder, Outcome
 from deepbench_ops.fleet.machine_type import MachineType, type_of
@@ -40,6 +41,9 @@ FAILED = 1
 
 LEAST_FREE_BYTES = 2**18
 """A disk with less room is full: one of asv's files does not fit."""
+
+BULLET = "\u00b7 "
+"""Begins the lines of asv."""
 
 NOT_INSTALLED = re.compile(r" is not installed \(")
 
@@ -73,18 +77,30 @@ def run(path: Path, id: str, digest: str) -> str:
             return f"{done} was measured before, on {known.node}"
         folder.begin(node)
         began = time.monotonic()
+        failed, reason = folder.failed_before, ""
         try:
-            points = _measure(plan, path, folder, node)
-        except DeepbenchError as reason:
-            folder.end(Outcome(False, node, round(time.monotonic() - began, 1), str(reason)))
+            points, failed, reason = _measure(plan, path, folder, node)
+            if failed:
+                raise DeepbenchError(reason)
+        except DeepbenchError as wrong:
+            seconds = round(time.monotonic() - began, 1)
+            folder.end(Outcome(False, node, seconds, str(wrong), failed))
             raise
         seconds = round(time.monotonic() - began, 1)
         folder.end(Outcome(True, node, seconds))
         return f"{done}: {points} points in {seconds:.0f} s on {node}"
 
 
-def _measure(plan: Plan, path: Path, folder: JobFolder, node: str) -> int:
-    """Measure the rest of a job; return how many times it has now."""
+class Measured(NamedTuple):
+    """Times that a job has now, kernels that failed, and a line with their first reason."""
+
+    points: int
+    failed: int = 0
+    reason: str = ""
+
+
+def _measure(plan: Plan, path: Path, folder: JobFolder, node: str) -> Measured:
+    """Measure the rest of a job. Raises DeepbenchError where it has no times then."""
     root = project.find(path.resolve().parent)
     if root is None:
         raise DeepbenchError(f"{path} lies in no project folder: put it into one, such as fleet/")
@@ -105,17 +121,30 @@ def _measure(plan: Plan, path: Path, folder: JobFolder, node: str) -> int:
     if job.training:
         if done.status:
             raise DeepbenchError(_reason(job, [done.last_line.removeprefix("deepbench: error: ")]))
-        return len(model_runs.load(folder.results / job.machine))
-    saved = result_files.paths(folder.results / job.machine)
+        return Measured(len(model_runs.load(folder.results / job.machine)))
+    machine = folder.results / job.machine
+    saved = result_files.paths(machine)
+    why = kernel_failures.first_reason(done.lines) if done.status != FAILED else ""
     if not saved or done.status == FAILED:
-        raise DeepbenchError(_reason(job, done.lines))
-    return sum(1 for each in saved for _ in private_result_fields.each(result_files.read(each)))
+        raise DeepbenchError(_reason(job, [why] if why else done.lines))
+    points = sum(1 for each in saved for _ in private_result_fields.each(result_files.read(each)))
+    failed = len(kernel_failures.failed_kernels(machine))
+    if not failed:
+        return Measured(points)
+    why = why or "asv printed no reason"
+    if not points:
+        raise DeepbenchError(_reason(job, [why]))
+    return Measured(points, failed, f"{failed} of {points + failed} kernels failed: {why}")
 
 
 def _run_asv(plan: Plan, folder: JobFolder, kind: MachineType, node: str) -> Ended:
-    """Measure the families of a job by `asv run`."""
+    """Measure the families of a job by `asv run`, or of them the kernels that failed before."""
     job = folder.job
-    command = ["-m", "asv", "run", "--machine", job.machine, "--bench", plan.pattern(job)]
+    failed = (
+        kernel_failures.failed_kernels(folder.results / job.machine) if folder.failed_before else []
+    )
+    pattern = kernel_failures.pattern(failed) if failed else plan.pattern(job)
+    command = ["-m", "asv", "run", "--machine", job.machine, "--bench", pattern]
     variables = {**kind.variables, YES_VARIABLE: "1", fingerprint.NODE_VARIABLE: node}
     if plan.placement:
         variables |= plan.placement.variables()
@@ -155,9 +184,7 @@ def full_disk(folder: Path) -> str:
 def _reason(job: Job, lines: Sequence[str]) -> str:
     """Return why nothing was measured, from the lines that asv printed."""
     found = [line for line in lines if NOT_INSTALLED.search(line)]
-    line = (found or list(lines[-1:]) or ["asv printed nothing"])[0].lstrip(
-        "\u00b7 "
-    )  # asv's bullet
+    line = (found or list(lines[-1:]) or ["asv printed nothing"])[0].lstrip(BULLET)
     return line if job.release in line else f"{job.release}: {line}"
 
 

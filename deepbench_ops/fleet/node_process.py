@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from deepbench_ops import process_lifetime
 
 @dataclass(frozen=True)
 class Ended:
-    """A program's exit status, and the lines that it wrote, without empty ones."""
+    """A program's exit status, and the lines that it wrote, indented, without empty ones."""
 
     status: int
     lines: tuple[str, ...]
@@ -20,10 +21,10 @@ class Ended:
     @property
     def last_line(self) -> str:
         """The last line that it wrote."""
-        return self.lines[-1] if self.lines else f"it ended with status {self.status}"
+        return self.lines[-1].strip() if self.lines else f"it ended with status {self.status}"
 
 
-KEPT = 200
+KEPT = 10_000
 """Lines of output that are kept for the reason of a failure."""
 
 
@@ -49,11 +50,11 @@ def run(
         text=True,
         errors="replace",
     )
-    lines: list[str] = []
+    lines: deque[str] = deque(maxlen=KEPT)
     with process:
         assert process.stdout is not None
         for line in process.stdout:
             print(line, end="", flush=True)
             if line.strip():
-                lines = [*lines, line.strip()][-KEPT:]
+                lines.append(line.rstrip())
     return Ended(process.returncode, tuple(lines))

@@ -42,7 +42,7 @@ def measure(
         )
         if done.status:
             return done
-        found = process_messages.last_printed("\n".join(done.lines))
+        found = process_messages.last_printed("\n".join(map(str.strip, done.lines)))
         if found is None:
             raise DeepbenchError(f"{job.release}: {PROGRAM} printed no runs")
         day = datetime.now(UTC).date().isoformat()

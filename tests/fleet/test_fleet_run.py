@@ -176,6 +176,68 @@ def test_a_release_that_cannot_be_installed_costs_no_other_job(root):
     assert "numpy-0.0.1 is not installed" in status.stdout
 
 
+def break_kernels(root: Path, which: str) -> Path:
+    """Let the kernels of topk for which a condition on `kth` holds raise while a file is there."""
+    broken = root / "broken"
+    broken.touch()
+    with (root / "benchmarks" / "__init__.py").open("a") as suite:
+        suite.write(
+            f"""
+import numpy
+from pathlib import Path
+
+usual = numpy.argpartition
+
+def argpartition(x, kth, axis):
+    if ({which}) and Path("{broken}").exists():
+        raise MemoryError("the device is lost")
+    return usual(x, kth, axis=axis)
+
+numpy.argpartition = argpartition
+"""
+        )
+    return broken
+
+
+@pytest.mark.slow
+def test_a_kernel_that_fails_costs_no_other_and_is_tried_again(root):
+    """The others are merged, status and run name the reason, and the next run measures it alone."""
+    path = root / "fleet" / "plan.json"
+    job = fleet_project.job(families=FAMILIES)
+    fleet_project.write(path, fleet_project.plan(job))
+    broken = break_kernels(root, "kth == -50")
+    done = deepbench(root, "fleet", "run")
+    assert 1 == done.returncode, done.stdout
+    line = f"{job.id}: 1 of {TIMES} kernels failed: MemoryError: the device is lost"
+    assert line in done.stdout.splitlines()
+    assert f"{line} [{os.uname().nodename}]" in deepbench(root, "fleet", "status").stdout
+    before = records(root / "results")
+    assert TIMES - 1 == len(before)
+    broken.unlink()
+    again = deepbench(root, "fleet", "run")
+    assert 0 == again.returncode, again.stdout
+    assert {job.id: "measured"} == states(root)
+    after = records(root / "results")
+    assert TIMES == len(after)
+    assert before == {kernel: after[kernel] for kernel in before}
+
+
+@pytest.mark.slow
+def test_a_job_without_times_has_failed(root):
+    """Its reason is the first that asv printed, and the next run measures it."""
+    broken = break_kernels(root, "True")
+    path = root / "fleet" / "plan.json"
+    fleet_project.write(path, fleet_project.plan(fleet_project.job()))
+    done = deepbench(root, "fleet", "run")
+    assert 1 == done.returncode, done.stdout
+    assert f"{fleet_project.RELEASE}: MemoryError: the device is lost" in done.stdout
+    assert ["failed"] == [*states(root).values()]
+    assert not records(root / "results")
+    broken.unlink()
+    again = deepbench(root, "fleet", "run")
+    assert 0 == again.returncode, again.stdout
+
+
 def node_job(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the program of a job script."""
     program = [sys.executable, "-m", "deepbench_ops.fleet.node_job"]

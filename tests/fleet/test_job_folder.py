@@ -28,7 +28,62 @@ def test_a_job_goes_through_its_states(folder):
     folder.end(Outcome(True, "n1", 1.5))
     assert "measured" == folder.state()
     assert Outcome(True, "n1", 1.5) == folder.outcome()
-    assert not folder.collected
+
+
+def test_times_await_their_merge_until_it_is_noted(folder):
+    """A job without times awaits none; one that is measured again after a merge awaits another."""
+    assert not folder.awaits_merge
+    folder.end(Outcome(False, "n1", 1.5, "why"))
+    assert not folder.awaits_merge
+    partly = Outcome(False, "n1", 1.5, "why", failed_kernels=1)
+    folder.end(partly)
+    assert folder.awaits_merge
+    folder.end_merge(partly, times=3)
+    assert not folder.awaits_merge
+    folder.begin("n2")
+    folder.end(Outcome(True, "n2", 0.5))
+    assert folder.awaits_merge
+
+
+def test_a_merge_that_ends_after_the_job_began_again_is_not_that_of_its_new_times(folder):
+    """Those are merged too."""
+    partly = Outcome(False, "n1", 1.5, "why", failed_kernels=1)
+    folder.end(partly)
+    folder.begin("n1")
+    folder.end_merge(partly, times=3)
+    folder.end(Outcome(True, "n1", 0.5))
+    assert folder.awaits_merge
+
+
+def test_a_refused_merge_has_its_reason_and_is_awaited(folder):
+    """Until the times are merged."""
+    done = Outcome(True, "n1", 1.5)
+    folder.end(done)
+    folder.end_merge(done, refused="another processor")
+    assert ("another processor", True) == (folder.refusal, folder.awaits_merge)
+    folder.end_merge(done, times=3)
+    assert ("", False) == (folder.refusal, folder.awaits_merge)
+
+
+def test_files_of_earlier_versions_say_how_far_a_job_is(folder):
+    """They know neither failed kernels nor refusals, and name no outcome next to a merge."""
+    folder.path.mkdir(parents=True)
+    old = '{"measured": true, "node": "n1", "seconds": 1.5, "reason": ""}'
+    (folder.path / job_folder.OUTCOME).write_text(old)
+    (folder.path / job_folder.BEGUN).write_text('{"node": "n1", "at": 5.0}')
+    assert Outcome(True, "n1", 1.5) == folder.outcome()
+    assert (5.0, 0) == (folder.begun_at, folder.failed_before)
+    assert folder.awaits_merge
+    (folder.path / job_folder.COLLECTED).write_text('{"times": 3}')
+    assert (False, "") == (folder.awaits_merge, folder.refusal)
+
+
+def test_a_damaged_note_of_a_merge_is_none(folder):
+    """The times are merged again, which changes nothing."""
+    folder.end(Outcome(True, "n1", 1.5))
+    for text in ("", "[]", "{", "7", '{"outcome": 3}'):
+        (folder.path / job_folder.COLLECTED).write_text(text)
+        assert folder.awaits_merge
 
 
 def test_a_job_whose_lock_another_process_holds_is_running(folder, tmp_path):
@@ -78,3 +133,21 @@ def test_where_every_node_runs_a_job_each_has_a_folder(tmp_path):
         job_folder.folder_of(plan, path, plan.jobs[0], node).end(Outcome(True, node, 1.0))
     found = list(job_folder.folders(plan, path))
     assert [f"{plan.jobs[0].id}@n1", f"{plan.jobs[0].id}@n2"] == [each.name for each in found]
+
+
+def test_a_node_that_began_one_job_has_all_of_its_machine_before_it(tmp_path):
+    """The others are left there; those of another machine are not."""
+    other = fleet_project.job(machine="there")
+    jobs = (fleet_project.job(1), fleet_project.job(2), other)
+    plan, path = fleet_project.plan(*jobs, every_node=True), tmp_path / "plan.json"
+    for number, node in ((0, "n1"), (1, "n2")):
+        job_folder.folder_of(plan, path, jobs[number], node).end(Outcome(True, node, 1.0))
+    found = {each.name: each.state() for each in job_folder.folders(plan, path)}
+    first, second = (each.id for each in jobs[:2])
+    assert {
+        f"{first}@n1": "measured",
+        f"{first}@n2": "left",
+        f"{second}@n1": "left",
+        f"{second}@n2": "measured",
+        other.id: "left",
+    } == found

@@ -202,7 +202,11 @@ def test_a_job_that_is_refused_costs_no_other(project):
     said: list[str] = []
     assert 1 <= job_result_merging.collect(results, folders, said.append) <= 2
     assert f"{folders[0].name}: its times are not taken into {results}: " in said[0]
-    assert not folders[0].collected
+    assert folders[0].refusal in said[0]
+    assert [True, False, False] == [bool(folder.refusal) for folder in folders]
+    fleet_project.describe(folders[0].results, fleet_project.MACHINE)
+    assert 1 <= job_result_merging.collect(results, folders, said.append)
+    assert not any(folder.awaits_merge for folder in folders)
 
 
 def test_a_full_disk_is_an_error_and_nothing_is_lost(project):
@@ -212,6 +216,6 @@ def test_a_full_disk_is_an_error_and_nothing_is_lost(project):
         full_disk.fill(results / "filler")
         with pytest.raises(OSError, match="No space left"):
             job_result_merging.collect(results, folders, print)
-        assert not any(folder.collected for folder in folders)
+        assert all(folder.awaits_merge for folder in folders)
         (results / "filler").unlink()
         assert 3 == job_result_merging.collect(results, folders, print)

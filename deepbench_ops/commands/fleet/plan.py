@@ -307,7 +307,7 @@ def _matrix(found: "Plan") -> str:
             release,
             str(len(jobs)),
             str(sum(job.points for job in jobs)),
-            node_hours(sum(job.seconds for job in jobs)),
+            node_hours(found.nodes_of_a_job * sum(job.seconds for job in jobs)),
             "; ".join(_content(job) for job in jobs),
         ]
         for (machine, release), jobs in _by_release(found).items()
@@ -331,7 +331,7 @@ def _document(found: "Plan") -> dict[str, object]:
                 "families": list(job.families),
                 "training": job.training and asdict(job.training),
                 "points": job.points,
-                "node_hours": round(job.seconds / HOUR, 4),
+                "node_hours": round(found.nodes_of_a_job * job.seconds / HOUR, 4),
             }
             for job in found.jobs
         ],
@@ -348,4 +348,5 @@ def _total(found: "Plan", path: Path) -> str:
 
 
 def _seconds(found: "Plan") -> float:
-    return sum(job.seconds for job in found.jobs)
+    """Return the expected seconds of all nodes of all jobs."""
+    return found.nodes_of_a_job * sum(job.seconds for job in found.jobs)

@@ -27,7 +27,7 @@ def start(path: Path | None, more: tuple[str, ...], results: Path) -> None:
     the same command goes on from there. OPTIONS are given to ReFrame.
 
     The times of a plan for every node are not merged. Ends with status 1 where jobs are left, or
-    nodes of such a plan.
+    nodes of such a plan, and where times are refused.
     """
     from deepbench_ops.fleet import scheduled_jobs
     from deepbench_ops.fleet.fleet_run import FleetRun
@@ -50,6 +50,8 @@ def start(path: Path | None, more: tuple[str, ...], results: Path) -> None:
     for folder in run.left():
         outcome = folder.outcome()
         click.echo(f"{folder.name}: {outcome.reason if outcome else folder.state()}")
+    for folder in run.refused():
+        click.echo(f"{folder.name}: measured, but its times are not in {results}: {folder.refusal}")
     if found.every_node and not complete:
         click.echo("not every node has measured all jobs; the same command tries the others again")
     if not complete:

@@ -45,11 +45,19 @@ def status(path: Path | None, form: str) -> None:
     found = read(path)
     by_machine = plan_progress.of(found, path)
     show(form, lambda: _states(by_machine), lambda: _states_document(by_machine))
+    folders = list(job_folder.folders(found, path))
     reasons = [
         f"{folder.name}: {outcome.reason} [{outcome.node}]"
-        for folder in job_folder.folders(found, path)
+        for folder in folders
         if folder.state() == FAILED and (outcome := folder.outcome())
     ]
+    reasons += [
+        f"{folder.name}: its times are not merged: {folder.refusal}"
+        for folder in folders
+        if folder.refusal
+    ]
+    if found.every_node:
+        reasons.append("nodes on which no job has begun are not counted")
     say([*reasons, _time_left(list(by_machine.values()))], form)
 
 
@@ -70,6 +78,7 @@ def _states_document(by_machine: "dict[str, PlanProgress]") -> dict[str, object]
     return {
         machine: {
             **{column.title: each.states[column.title] for column in STATES[2:-1]},
+            "not_merged": each.not_merged,
             "node_hours_left": round(each.left_seconds / HOUR, 4),
             "seconds_left": round(each.seconds, 1),
             "seconds_over_expected": round(each.pace, 3),
@@ -82,6 +91,9 @@ def _time_left(found: "list[PlanProgress]") -> str:
     from deepbench_ops.asv_adapter.run_progress import duration_text
 
     left = sum(each.left_seconds for each in found)
+    waiting = sum(each.not_merged for each in found)
+    if not left and waiting:
+        return f"all jobs are measured; deepbench fleet run merges {waiting} of them"
     if not left:
         return "all jobs are measured"
     return f"about {duration_text(max(each.seconds for each in found))} left"
