@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Bytes, seconds and layout shift that each page of a published site costs its reader.
+"""Bytes, seconds, layout shift and memory that each page of a published site costs its reader.
 
     python scripts/page_costs.py html
 
@@ -7,7 +7,8 @@ Each page is opened in headless Chromium from the disk, at three widths, and fro
 that sends 200 kB/s to a processor slowed down four times. Bytes are those of all files, as they
 lie on the disk, that a page reads until it is drawn. A page is usable when its tables and choices
 are there. Seconds are the least of several openings. The shift is the sum of Chromium's layout
-shifts that no click or key has caused.
+shifts that no click or key has caused. Memory is the largest resident size of the process that
+draws the page, most of it Chromium's own code; only Linux says it.
 
 Needs the Python package playwright and a chromium on the path (Debian: apt install
 chromium-headless-shell).
@@ -53,11 +54,12 @@ SETTLED = 300
 
 @dataclass(frozen=True)
 class Cost:
-    """Cost of one opening; `said` are the messages on the console."""
+    """Cost of one opening; `said` are the messages on the console, `memory` is in bytes."""
 
     bytes: int
     usable: float
     shift: float
+    memory: int
     said: tuple[str, ...]
 
 
@@ -91,9 +93,29 @@ def cost(
         page.wait_for_timeout(SETTLED)
         usable = float(page.get_attribute("body", "data-usable")) / 1000
         shift = float(page.evaluate("window.shift"))
+        memory = memory_of_drawing(browser)
     files = [html / url.removeprefix(site) for url in asked if url.startswith(site)]
     size = sum(path.stat().st_size for path in files if path.is_file())
-    return Cost(size, usable, shift, tuple(said))
+    return Cost(size, usable, shift, memory, tuple(said))
+
+
+def memory_of_drawing(browser: Any) -> int:
+    """Return the largest resident size so far, in bytes, of the largest process that draws pages; 0
+    where the system does not tell it."""
+    client = browser.new_browser_cdp_session()
+    processes = client.send("SystemInfo.getProcessInfo")["processInfo"]
+    client.detach()
+    drawing = [each["id"] for each in processes if each["type"] == "renderer"]
+    return max((_largest_size(process) for process in drawing), default=0)
+
+
+def _largest_size(process: int) -> int:
+    try:
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    (kilobytes,) = (line.split()[1] for line in lines if line.startswith("VmHWM:"))
+    return int(kilobytes) * 1024
 
 
 def slow_down(context: Any, page: Any) -> None:
@@ -149,7 +171,16 @@ def row(browser: Any, html: Path, server: str, name: str) -> tuple[Any, ...]:
         )
         if is_over
     ]
-    return name, f"{size / 1000:.0f}", f"{soon:.2f}", f"{slow:.2f}", f"{shift:.3f}", ", ".join(over)
+    memory = max(each.memory for each in found)
+    return (
+        name,
+        f"{size / 1000:.0f}",
+        f"{soon:.2f}",
+        f"{slow:.2f}",
+        f"{shift:.3f}",
+        f"{memory / 1e6:.0f}",
+        ", ".join(over),
+    )
 
 
 def main() -> int:
@@ -169,7 +200,7 @@ def main() -> int:
         browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)
         rows = [row(browser, options.html_dir, server, name) for name in names(options.html_dir)]
         browser.close()
-    heads = ("page", "kB", "usable s", "slow line s", "shift", "over the limit")
+    heads = ("page", "kB", "usable s", "slow line s", "shift", "MB", "over the limit")
     print(tabulate(rows, heads, disable_numparse=True))
     return int(any(each[-1] for each in rows))
 

@@ -54,6 +54,18 @@ def test_a_page_is_light_and_stands_still(browser: Any, html: Path, name: str) -
         assert () == found.said
 
 
+def test_the_memory_of_a_page_is_that_of_the_process_that_draws_it(
+    browser: Any, html: Path
+) -> None:
+    """It grows by what a script of the page holds."""
+    before = page_costs.cost(browser, html, "index.html").memory
+    page = browser.new_page()
+    page.evaluate("() => { window.held = new Uint8Array(3e8).fill(1); }")
+    during = page_costs.memory_of_drawing(browser)
+    page.close()
+    assert 3e7 < before < 3e8 < during
+
+
 def is_usable(browser: Any, html: Path, name: str, limit: float, server: str | None = None) -> bool:
     """Return whether a page is usable within so many seconds; a busy machine has longer.
 
