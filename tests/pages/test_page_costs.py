@@ -57,7 +57,7 @@ def test_a_page_is_light_and_stands_still(browser: Any, html: Path, name: str) -
 def test_the_memory_of_a_page_is_that_of_the_process_that_draws_it(
     browser: Any, html: Path
 ) -> None:
-    """It grows by what a script of the page holds."""
+    """It grows with the memory of a script."""
     before = page_costs.cost(browser, html, "index.html").memory
     page = browser.new_page()
     page.evaluate("() => { window.held = new Uint8Array(3e8).fill(1); }")
