@@ -103,14 +103,11 @@ class KernelLevel(Level):
         return self.node, self.kernel
 
 
-def times_of(
-    plan: Plan, path: Path, problems: list[str] | None = None
-) -> dict[str, dict[str, NodeTimes]]:
+def times_of(plan: Plan, path: Path, problems: list[str]) -> dict[str, dict[str, NodeTimes]]:
     """Return the times of a plan for every node, by machine type and node; path: of the plan.
 
     A node that began a job and has measured none is there without kernels, next to others.
-    problems: gets a line for each job with a damaged file, which is left out. Raises DeepbenchError
-    for a damaged file where there is no such list.
+    problems: gets a line for each job with a damaged file, which is left out.
     """
     found: dict[str, dict[str, list[measurement_files.Record]]] = {}
     for folder in job_folder.folders(plan, path):
@@ -119,8 +116,6 @@ def times_of(
             outcome = folder.outcome()
             records = _records(folder) if outcome and outcome.has_times else []
         except DeepbenchError as wrong:
-            if problems is None:
-                raise
             problems.append(f"{folder.name}: its times are left out: {wrong}")
         if folder.node:
             found.setdefault(folder.job.machine, {}).setdefault(folder.node, []).extend(records)

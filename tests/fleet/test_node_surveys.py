@@ -30,6 +30,17 @@ def test_a_damaged_record_leaves_out_its_job_alone(tmp_path):
     assert problem.startswith("here/numpy-2.2.6/1@n2: its times are left out: ")
 
 
+def test_the_command_names_a_damaged_record_and_compares_the_others(tmp_path):
+    """Its node is one without kernels."""
+    plan = surveyed_nodes.write(tmp_path, "a", day=1)
+    surveyed_nodes.file_of(plan, "n2").write_bytes(b"torn")
+    status, said, warned = command.deepbench("fleet", "nodes", str(plan))
+    assert 0 == status
+    assert "here: n2 measured 0 of 12 kernels" in said.splitlines()
+    (line,) = warned.splitlines()
+    assert line.startswith("here/numpy-2.2.6/1@n2: its times are left out: ")
+
+
 def test_a_damaged_plan_is_reported(tmp_path):
     """And the others are read."""
     surveyed_nodes.write(tmp_path, "a", day=1)

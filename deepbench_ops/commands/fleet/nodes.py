@@ -51,6 +51,8 @@ def nodes(paths: tuple[Path, ...], beyond: float, form: str) -> None:
     that most nodes have measured is named below the table. Of several PLANs the newest is shown, by
     the times of their measurements, with the day (UTC) since which a slow node has been slow.
 
+    Jobs with a damaged file are named and left out.
+
     Ends with status 1 where a node is slow, with 3 where nothing can be compared.
     """
     from deepbench_ops.fleet import node_comparison, node_surveys
@@ -58,9 +60,12 @@ def nodes(paths: tuple[Path, ...], beyond: float, form: str) -> None:
     plans = [(read(path), path) for path in paths or (path_of(None),)]
     if not all(found.every_node for found, _ in plans):
         raise DeepbenchError("name plans that were made with --every-node")
+    damaged: list[str] = []
     surveys = node_surveys.by_machine_type(
-        [node_comparison.times_of(found, path) for found, path in plans]
+        [node_comparison.times_of(found, path, damaged) for found, path in plans]
     )
+    for line in damaged:
+        click.echo(line, err=True)
     compared = {
         machine: [node_comparison.compare(each, beyond) for each in own]
         for machine, own in surveys.items()
