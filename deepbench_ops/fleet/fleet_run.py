@@ -17,7 +17,8 @@ from deepbench_ops import process_lifetime
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet import job_folder, job_result_merging, reframe_site
 from deepbench_ops.fleet.job_folder import MEASURED, JobFolder
-from deepbench_ops.fleet.scheduled_jobs import PLAN_VARIABLE, FleetJobs
+from deepbench_ops.fleet.pending_jobs import PendingJobs
+from deepbench_ops.fleet.scheduled_jobs import PLAN_VARIABLE, SLURM, FleetJobs
 from deepbench_ops.storage import locks
 
 CHECKS = Path(__file__).parent / "checks" / "deepbench_job.py"
@@ -38,6 +39,10 @@ when it comes again, and Linux may send one for each thread of a process that en
 ANY_STATE = "all"
 """The nodes that run each job of a plan for every node: those that the scheduler knows, since a
 node that is busy now is free later."""
+
+BLOCKED_JOBS = {"RFM_IGNORE_REQNODENOTAVAIL": "y"}
+"""Variable by which ReFrame leaves blocked jobs to `pending_jobs`. It would cancel jobs that wait
+for a node which is reserved or planned for others, and not all that wait for one that is down."""
 
 Say = Callable[[str], None]
 
@@ -112,12 +117,14 @@ class FleetRun:
         report, said = self.folder / f"report-{attempt}.json", self.folder / SAID
         for path in (report, said):
             path.unlink(missing_ok=True)
+        pending = PendingJobs(self.folder, self._say_once)
+        by_slurm = any(each.scheduler in SLURM for each in self.jobs.site.partitions)
         with said.open("x", encoding="utf-8") as log:
             process = subprocess.Popen(
                 # killed, this process still lets ReFrame cancel its jobs
                 process_lifetime.bound(self._command(report), by=CANCEL),
                 cwd=self.folder,
-                env={**os.environ, PLAN_VARIABLE: str(self.jobs.path)},
+                env={**BLOCKED_JOBS, **os.environ, PLAN_VARIABLE: str(self.jobs.path)},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -126,10 +133,14 @@ class FleetRun:
         try:
             while not _ended(process, POLL_SECONDS):
                 self._collect_if_possible()
+                if by_slurm:
+                    pending.look()
         finally:
             _stop(process)
             self.collect()
-        for line in _failures(report) or self._refusal(process.returncode):
+        failures = _failures(report)
+        lines = [line for number, line in failures if number not in pending.cancelled]
+        for line in lines if failures else self._refusal(process.returncode):
             self.say(line)
         return process.returncode == 0
 
@@ -173,14 +184,20 @@ def _stop(process: "subprocess.Popen[bytes]") -> None:
             )
 
 
-def _failures(report: Path) -> list[str]:
-    """Return a line for each test that failed, from ReFrame's report."""
+def _failures(report: Path) -> list[tuple[str | None, str]]:
+    """Return the scheduler's number and a line of each test that failed, from ReFrame's report.
+
+    The number is None for a test that was not submitted.
+    """
     try:
         runs = json.loads(report.read_text("utf-8"))["runs"]
     except (OSError, ValueError, KeyError):
         return []
     return [
-        f"{case['display_name']}: {' '.join(str(case.get('fail_reason')).split())}"
+        (
+            case.get("jobid"),
+            f"{case['display_name']}: {' '.join(str(case.get('fail_reason')).split())}",
+        )
         for run in runs
         for case in run.get("testcases", ())
         if case.get("result") in ("fail", "abort")

@@ -24,7 +24,7 @@ from running_fleet import FAMILIES, Fleet, ended
 
 from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
 from deepbench_ops.fleet import fleet_plan as plans
-from deepbench_ops.fleet import fleet_run
+from deepbench_ops.fleet import fleet_run, pending_jobs
 from deepbench_ops.fleet.planned_training import PlannedTraining
 from deepbench_ops.releases import installed_release
 from deepbench_ops.storage import measurement_files, model_runs
@@ -338,13 +338,16 @@ def test_every_node_measures_a_plan_for_every_node(fleet: SlurmFleet) -> None:
     assert set(local_slurm.NODES) == {row["node"] for row in json.loads(done.stdout)}
 
 
-def test_a_drained_node_is_left_of_a_plan_for_every_node(fleet: SlurmFleet) -> None:
-    """The run says so by its status, and the next one measures on that node alone."""
+@BY_EACH
+def test_a_drained_node_is_left_out_of_a_plan_for_every_node(fleet: SlurmFleet) -> None:
+    """The run names it and ends with status 1; the next one measures on that node alone."""
     fleet.plan(("rms_norm",), every_node=True)
     with fleet.slurm.out_of_use("node1", "DRAIN"):
-        status, said = fleet.run("-S", "max_pending_time=20s")
+        status, said = fleet.run()
     assert 1 == status, said
+    assert 1 == said.count("node1 of cpu is drained (test): left out"), said
     assert "not every node has measured all jobs" in said
+    assert "No such file" not in said
     assert {"measured": 2} == dict(fleet.states())
     status, said = fleet.run()
     assert 0 == status, said
@@ -352,6 +355,40 @@ def test_a_drained_node_is_left_of_a_plan_for_every_node(fleet: SlurmFleet) -> N
     assert {"measured": 3} == dict(fleet.states())
     output = (fleet.path.parent / "reframe" / "reframe.txt").read_text()
     assert "Running 1 check(s)" in output, output
+
+
+def test_a_busy_node_is_waited_for_unless_it_goes_down(fleet: SlurmFleet) -> None:
+    """Also one that is draining: it is left out when its job has ended."""
+    fleet.plan(("rms_norm",), every_node=True)
+    busy = [fleet.slurm.occupy(node) for node in ("node1", "node2")]
+    with fleet.slurm.out_of_use("node1", "DRAIN"):
+        run = fleet.start()
+        fleet.wait(lambda: fleet.states()["measured"] == 1)
+        time.sleep(1.5 * pending_jobs.LOOK_SECONDS)
+        assert {"node1", "node2"} == set(fleet.slurm.wanted_nodes())
+        fleet.slurm.ask("scancel", *busy)
+        status, said = ended(run)
+    assert 1 == status, said
+    assert 1 == said.count("node1 of cpu is drained (test): left out"), said
+    assert {"measured": 2} == dict(fleet.states())
+
+
+@BY_EACH
+def test_a_time_limit_above_that_of_the_partition_is_a_line(fleet: SlurmFleet) -> None:
+    """With a shorter one the same command measures."""
+    fleet.plan(("topk",), ("rms_norm",))
+    fleet.slurm.ask("scontrol", "update", "PartitionName=cpu", "MaxTime=30")
+    try:
+        status, said = fleet.run()
+        assert 1 == status, said
+        wanted = "Slurm starts no such job in cpu (PartitionTimeLimit): give a shorter time limit"
+        assert 1 == said.count(wanted), said
+        assert "No such file" not in said
+        status, said = fleet.run("-S", "time_limit=20m")
+    finally:
+        fleet.slurm.ask("scontrol", "update", "PartitionName=cpu", "MaxTime=INFINITE")
+    assert 0 == status, said
+    fleet.demand_all_once(("topk", "rms_norm"), jobs=2)
 
 
 def test_collectives_and_a_training_over_two_nodes(tmp_path: Path, slurm: LocalSlurm) -> None:

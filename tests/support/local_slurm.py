@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -67,6 +68,20 @@ class LocalSlurm:
         """Return the node of each job in a state, by the job's number."""
         listed = self.ask("squeue", "--noheader", f"--states={state}", "--format=%i %N")
         return dict(line.split() for line in listed.splitlines() if len(line.split()) == 2)
+
+    def wanted_nodes(self) -> list[str]:
+        """Return the nodes that pending jobs ask for by name."""
+        return self.ask("squeue", "--noheader", "--states=pending", "--format=%n").split()
+
+    def occupy(self, node: str) -> str:
+        """Give a node a job that does nothing; return its number when it runs there."""
+        asked = ("--parsable", "--exclusive", f"--nodelist={node}", "--output=/dev/null")
+        job = self.ask("sbatch", *asked, "--wrap=sleep 600").strip()
+        until = time.monotonic() + 60
+        while job not in self.jobs():
+            assert time.monotonic() < until, f"{node} does not start a job"
+            time.sleep(0.2)
+        return job
 
     def start_node(self, node: str) -> None:
         """Start the slurmd of a node."""
