@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
 
@@ -31,6 +32,9 @@ pytest.importorskip("reframe", reason="the extra fleet is not installed")
 FAMILIES = ("topk", "softmax")
 TIMES = 5
 """Kernels of both families."""
+
+ROUNDED_SECONDS = 0.1
+"""Precision of the time at which a job began."""
 
 
 @pytest.fixture
@@ -86,6 +90,39 @@ def test_a_plan_is_measured_once(root):
     again = deepbench(root, "fleet", "run")
     assert (0, before) == (again.returncode, path.read_bytes())
     assert time.monotonic() - began < 20
+
+
+@pytest.mark.slow
+def test_a_job_is_merged_before_another_one_ends(root):
+    """The second job waits until the times of the first are in the results."""
+    python = root / "python"
+    python.write_text(
+        f"""#!/bin/bash
+mkdir {root}/first 2>/dev/null || while [ ! -e {root}/merged ]; do sleep 0.1; done
+exec {sys.executable} "$@"
+"""
+    )
+    python.chmod(0o755)
+    run = subprocess.Popen(
+        [*command.COMMAND, "fleet", "run", "--", "-S", f"executable={python}"],
+        cwd=root,
+        env=fleet_project.environ(root),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    until = time.monotonic() + 120
+    while not records(root / "results") and time.monotonic() < until:
+        time.sleep(0.2)
+    families = {benchmark.partition(".")[0] for benchmark, _ in records(root / "results")}
+    found = Counter(states(root).values())
+    (root / "merged").touch()
+    said, _ = run.communicate(timeout=120)
+    assert 0 == run.returncode, said
+    assert 1 == len(families & {*FAMILIES}) == len(families)
+    assert {"measured": 1, "left": 1} == found
+    assert TIMES == len(records(root / "results"))
 
 
 @pytest.mark.slow
@@ -242,6 +279,22 @@ def node_job(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the program of a job script."""
     program = [sys.executable, "-m", "deepbench_ops.fleet.node_job"]
     return processes.run([*program, *arguments], root, fleet_project.environ(root))
+
+
+@pytest.mark.slow
+def test_jobs_on_one_node_measure_one_after_the_other(root):
+    """Also where a scheduler starts both at once."""
+    path = root / "fleet" / "plan.json"
+    plan = plans.read(path)
+    with ThreadPoolExecutor() as threads:
+        done = list(
+            threads.map(lambda job: node_job(root, str(path), job.id, plan.digest), plan.jobs)
+        )
+    assert [0, 0] == [each.returncode for each in done], done
+    folders = sorted(job_folder.folders(plan, path), key=lambda each: each.begun_at)
+    ended = (folders[0].path / job_folder.OUTCOME).stat().st_mtime
+    assert folders[1].begun_at > ended - ROUNDED_SECONDS
+    assert all(each.outcome().seconds > 2 * ROUNDED_SECONDS for each in folders)
 
 
 def test_the_line_of_a_measured_job_is_that_of_no_other():
