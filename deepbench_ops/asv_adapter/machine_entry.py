@@ -16,7 +16,7 @@ from asv.util import UserError, load_json
 from deepbench_ops.asv_adapter import atomic_asv_json, result_files
 from deepbench_ops.asv_adapter.patch_installation import Patch, applied, instead
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import atomic_write, bounded_read, locks
+from deepbench_ops.storage import atomic_write, bounded_read, locks, reserved_names
 
 LONGEST_NAME = 100
 """Largest number of letters in a machine's name: file systems allow a folder's 255 bytes."""
@@ -86,6 +86,7 @@ def several() -> str:
 
 def check_name(name: str) -> str:
     """Return the name. Raises DeepbenchError where it cannot name a folder of results."""
+    reserved_names.refuse(name)
     if not name or name.startswith(".") or set(name) & set('/\\:*?"<>|') or name != name.strip():
         raise DeepbenchError(f"machine name {name!r}: give one that can name a folder")
     if len(name) > LONGEST_NAME:

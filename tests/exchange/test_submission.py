@@ -533,6 +533,19 @@ def test_a_name_that_no_folder_can_have_is_one_line(tmp_path):
         assert 1 == len(str(caught.value).splitlines())
 
 
+@pytest.mark.parametrize("name", ["allowed_signers", "Benchmarks.json", "releases.csv"])
+def test_a_machine_with_the_name_of_a_file_of_results_is_refused(tmp_path, name):
+    """Its folder would stand where the file belongs."""
+    for refused in (
+        lambda: taken(tmp_path, made([(KERNELS[0], 0.5, [0.5])], machine=name)),
+        lambda: published_machines.named(name, {}),
+        lambda: machine_entry.check_name(name),
+    ):
+        with pytest.raises(DeepbenchError, match=f"machine name '{name}': .*choose another"):
+            refused()
+    assert [] == list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(
     ("problem", "operation"),
     [

@@ -10,6 +10,7 @@ from pathlib import Path
 from deepbench_ops.asv_adapter.machine_entry import LONGEST_NAME
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.machine_profile import Figure, Profile
+from deepbench_ops.storage import reserved_names
 
 # DATE__KIND__DeepBench_MACHINE__REVISION.xlsx; DeepBench's own files have the third part.
 NAMED = re.compile(
@@ -102,7 +103,7 @@ def named(name: str, specs: dict[str, str], device: str | None = None) -> Publis
     """Return the machine of that name in the table, or one made from its specs.
 
     device: where its kernels ran; None for the device that the specs suggest. Raises DeepbenchError
-    for a name that cannot be a folder's.
+    for a name that cannot be a folder's, or is that of a file in results/.
     """
     for machine in table():
         if machine.name == name:
@@ -113,6 +114,7 @@ def named(name: str, specs: dict[str, str], device: str | None = None) -> Publis
         )
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise DeepbenchError(f"machine name {name!r}: write letters, digits, '-', '_' and '.'")
+    reserved_names.refuse(name)
     accelerator = specs.get("GPU Model", "none")
     return PublishedMachine(
         workbook="",

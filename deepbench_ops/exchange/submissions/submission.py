@@ -42,7 +42,7 @@ from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.releases.release_table import Release, publication_of
 from deepbench_ops.run_conditions import CONDITIONS, DEVICE
-from deepbench_ops.storage import atomic_write, conflict_files, measurement_files
+from deepbench_ops.storage import atomic_write, conflict_files, measurement_files, reserved_names
 from deepbench_ops.storage.conflict_files import PointVersion, VersionsByKey
 from deepbench_ops.storage.measurement_files import Record
 from deepbench_ops.storage.result_key import ResultKey
@@ -130,6 +130,7 @@ def check(submission: Any) -> None:
         known = machine_profile.parse(submission["profile"])
     except (ValueError, TypeError, KeyError, AttributeError) as wrong:
         raise DeepbenchError(f"profile: {type(wrong).__name__}: {wrong}") from None
+    reserved_names.refuse(known.machine)
     if known.machine != submission["machine"]["machine"]:
         raise DeepbenchError(f"profile: it is of {known.machine!r}, another machine")
     places: set[tuple[str, Any]] = set()
