@@ -1,12 +1,14 @@
 """Errors for the user to read: the fault, the value at fault, and the remedy."""
 
 import errno
+import os
+from pathlib import Path
 
 REMEDIES = {
     **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "allow it, or name another place"),
     **dict.fromkeys((errno.ENOENT, errno.ENOTDIR), "name one that exists"),
     errno.EISDIR: "name a file",
-    errno.ENOSPC: "make room there",
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "make room there"),
 }
 """The remedy of an error of the system, by its number."""
 
@@ -40,7 +42,20 @@ def remedy(error: OSError) -> str:
     """Return the end of the line about an error of the system, ": " and what to do; "" for no
     known remedy."""
     known = REMEDIES.get(error.errno or 0)
+    if error.errno == errno.ENOSPC and _lacks_files(error.filename):
+        known = "remove files there, which it has too many of: it has room for their content"
     return f": {known}" if known else ""
+
+
+def _lacks_files(path: object) -> bool:
+    """Whether the file system of a path, or of its folder, has room but takes no further file."""
+    for place in (path, Path(path).parent) if isinstance(path, str) else ():
+        try:
+            found = os.statvfs(place)
+        except OSError:
+            continue
+        return found.f_files > 0 == found.f_favail and found.f_bavail > 0
+    return False
 
 
 def one_line(fault: BaseException) -> str:

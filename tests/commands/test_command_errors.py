@@ -7,11 +7,13 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 from command import COMMAND, deepbench
 
 from deepbench_ops.asv_adapter import configuration_check
+from deepbench_ops.errors import remedy
 
 pytest.importorskip("click", reason="the command needs the `track` extra")
 pytest.importorskip("asv", reason="results are read by asv")
@@ -162,6 +164,7 @@ def test_ctrl_c_is_one_line_and_status_130():
         (errno.EROFS, "a.csv", "Read-only file system: a.csv: allow it, or name another place"),
         (errno.ENOENT, "a.xlsx", "No such file or directory: a.xlsx: name one that exists"),
         (errno.ENOSPC, "a.csv", "No space left on device: a.csv: make room there"),
+        (errno.EDQUOT, "a.csv", "Disk quota exceeded: a.csv: make room there"),
         (errno.EIO, "a.csv", "Input/output error: a.csv"),
     ],
 )
@@ -171,6 +174,22 @@ def test_an_error_of_the_system_names_the_file_and_the_mend(monkeypatch, number,
 
     monkeypatch.setattr("deepbench_ops.commands.config.load", failing)
     assert (2, "", f"deepbench: error: {line}\n") == deepbench("config")
+
+
+@pytest.mark.parametrize("room", [0, 9])
+def test_a_file_system_without_room_for_another_file_is_not_called_full(monkeypatch, room):
+    """Its files are too many: making room for content would not help. The missing file's folder
+    is asked."""
+
+    def counted(path):
+        if path == "new/a.csv":
+            raise FileNotFoundError
+        return SimpleNamespace(f_files=9, f_favail=room, f_bavail=9)
+
+    monkeypatch.setattr(os, "statvfs", counted)
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "new/a.csv")
+    assert ("make room" in remedy(full)) == (room == 9)
+    assert ("remove files" in remedy(full)) == (room == 0)
 
 
 @pytest.mark.parametrize(
