@@ -23,6 +23,7 @@ COLUMNS = (
     terminal_tables.Column("ms", right=True),
     terminal_tables.Column("samples", right=True, drop=1),
     terminal_tables.Column("processes", right=True, drop=2),
+    terminal_tables.Column("signed by", wrap=12),
     terminal_tables.Column("shown"),
 )
 
@@ -45,8 +46,9 @@ def conflicts(context: click.Context, machine: str | None, results: Path, form: 
         deepbench conflicts resolve 3f2a9c01d7
 
     Two submissions that name the same machine, release and kernel, and hold other numbers, are in
-    conflict, unless one has all numbers of the other. Results show the version with most samples,
-    of as many the longest, and keep the others. Pages mark such points.
+    conflict, unless one has all numbers of the other. Results show a version that an allowed
+    signer has signed, then the one with most samples, of as many the longest, and keep the others.
+    Pages mark such points.
     """
     if context.invoked_subcommand is not None:
         return
@@ -118,6 +120,7 @@ def _rows(found: "Sequence[Conflict]") -> Iterator[dict[str, object]]:
                 "seconds": one.seconds,
                 "samples": len(one.point.get("samples", ())),
                 "processes": len(one.measurements),
+                "signer": one.signer,
                 "shown": one.id == conflict.shown,
             }
 

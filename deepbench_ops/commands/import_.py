@@ -174,7 +174,8 @@ def _store(
     name = one.profile.machine
     releases = [release.name for release in one.releases]
     digest = one.content.get("digest") or f"sha256:{sha256(path.read_bytes()).hexdigest()}"
-    submission_provenance.note(results / name, digest, signer, releases)
+    versions = submission.signed_ids(one) if signer and signer.name is not None else ()
+    submission_provenance.note(results / name, digest, signer, releases, versions)
     times = sum(len(result["points"]) for result in one.content["results"])
     written = submission.store(results, one, add)
     done = f"{counted(times, 'time')} of {name}, {counted(written, 'file')} written"

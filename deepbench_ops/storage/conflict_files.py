@@ -44,12 +44,14 @@ FactsByDigest = Mapping[str, dict[str, str]]
 class PointVersion:
     """Numbers that were sent for a point: the point as a submission has it, and its raw seconds.
 
-    rejected: whether the user chose another version.
+    rejected: whether the user chose another version. signer: the allowed signers of submissions
+    with it, "" for none; the file does not hold them (`exchange.submissions.signed_versions`).
     """
 
     point: dict[str, Any]
     measurements: Sequence[Record] = ()
     rejected: bool = False
+    signer: str = field(default="", compare=False)
 
     @cached_property
     def text(self) -> str:

@@ -4,6 +4,7 @@ chooses."""
 import json
 import random
 import shutil
+from pathlib import Path
 from unittest import mock
 
 import pytest
@@ -28,7 +29,15 @@ from hypothesis import strategies as st
 from deepbench_ops.analysis import parquet_columns, points
 from deepbench_ops.asv_adapter import result_files
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange.submissions import conflict_resolution, submission, submission_merging
+from deepbench_ops.exchange.submissions import (
+    conflict_resolution,
+    signed_versions,
+    submission,
+    submission_merging,
+    submission_provenance,
+)
+from deepbench_ops.exchange.submissions.signed_versions import SignedVersions
+from deepbench_ops.exchange.submissions.submission_signature import Signer
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.releases import table_location
 from deepbench_ops.storage import atomic_write, conflict_files
@@ -73,6 +82,8 @@ VERSIONS = (
 )
 """Versions of a point: seconds, samples, and fields of its raw seconds' record, if it has one."""
 
+SIGNER = Signer("lab@vendor.example", "SHA256:x")
+
 PUSH = st.tuples(
     st.none() | st.sampled_from(VERSIONS),
     st.sampled_from(VERSIONS),
@@ -99,7 +110,7 @@ def orders(draw):
     return first, draw(st.permutations([*second, *draw(st.lists(st.sampled_from(first)))]))
 
 
-def pushed(results, push):
+def pushed(results, push, signer=None):
     """Merge a push into results, as an import does after its checks."""
     *versions, clock, library, further = push
     chosen = [
@@ -120,7 +131,25 @@ def pushed(results, push):
     for point in [*result["points"], *(each["point"] for each in result["other_versions"])]:
         if not point["samples"]:
             del point["samples"]
+    if signer is not None:
+        noted(results, content, signer)
     merged(results, content)
+
+
+def noted(results, content, signer):
+    """Note who signed a submission, as an import does."""
+    checked = submission.CheckedSubmission(
+        content, (RELEASE,), machine_profile.parse(content["profile"])
+    )
+    ids = submission.signed_ids(checked)
+    name = sealed(content)["digest"]
+    submission_provenance.note(results / "box", name, signer, [RELEASE.name], ids)
+
+
+def signed_in(results, content):
+    """Take in a submission that an allowed signer has signed."""
+    noted(results, content, SIGNER)
+    return taken(results, content)
 
 
 def other_version(version, clock):
@@ -136,7 +165,8 @@ def merged(results, content):
     for result in content["results"]:
         empty = submission_merging.empty_result(content["machine"], RELEASE, result)
         with atomic_write.together() as ready:
-            submission_merging.merge(results, result, empty, ready)
+            signed = SignedVersions.of(results / "box")
+            submission_merging.merge(results, result, empty, ready, signed)
 
 
 def sent_on(results, target):
@@ -169,6 +199,42 @@ def test_no_order_of_pushes_matters(tmp_path_factory, both):
         shutil.rmtree(folder)
 
 
+@st.composite
+def signed_orders(draw):
+    """The same for pushes with their signers, None for some."""
+    first = draw(st.lists(st.tuples(PUSH, st.sampled_from([SIGNER, None])), min_size=2, max_size=4))
+    second = [
+        (one, signer)
+        for push, signer in first
+        for one in draw(st.sampled_from([[push], parts(push)]))
+    ]
+    return first, draw(st.permutations([*second, *draw(st.lists(st.sampled_from(first)))]))
+
+
+@pytest.mark.slow
+@pytest.mark.seeded
+@settings(max_examples=1000, deadline=None)
+@given(signed_orders())
+def test_no_order_of_signed_and_unsigned_pushes_matters(tmp_path_factory, both):
+    """All files have the same bytes, and a signed version is shown where there is one."""
+    folders = [tmp_path_factory.mktemp("results") for _ in range(2)]
+    with mock.patch.object(atomic_write, "_flush"):
+        for folder, order in zip(folders, both, strict=True):
+            for push, signer in order:
+                pushed(folder, push, signer)
+    notes = {submission_provenance.FILE}  # parts are noted as submissions of their own
+    there, back = (
+        {path: text for path, text in values(folder).items() if path.name not in notes}
+        for folder in folders
+    )
+    assert there == back
+    for conflict in found(folders[0]):
+        signed = [one.id for one in conflict.versions if one.signer]
+        assert not signed or conflict.shown in signed
+    for folder in folders:
+        shutil.rmtree(folder)
+
+
 def test_raw_seconds_that_are_sent_twice_are_refused(tmp_path):
     """No file of records may hold a line twice."""
     twice = made([(KERNELS[0], 0.7, [0.7])], records=2 * [measured(KERNELS[0], [0.7])])
@@ -185,6 +251,55 @@ def test_both_numbers_are_kept_and_one_is_shown(tmp_path, order):
     assert {0.5, 0.7} == {one.seconds for one in conflict.versions}
     assert [0.5] == shown(tmp_path)
     assert "torch-2.13.0 gemm.Training.kernel_forward" in conflict.name
+
+
+@pytest.mark.parametrize("order", [(signed_in, taken), (taken, signed_in)])
+def test_a_signed_version_is_shown_before_one_with_more_samples(tmp_path, order):
+    """Whichever came first; both are kept."""
+    for take_in in order:
+        take_in(tmp_path, FEW if take_in is signed_in else MANY)
+    [conflict] = found(tmp_path)
+    assert {0.7: SIGNER.name, 0.5: ""} == {one.seconds: one.signer for one in conflict.versions}
+    assert [0.7] == shown(tmp_path)
+
+
+@pytest.mark.parametrize("order", [(signed_in, taken), (taken, signed_in)])
+def test_more_samples_without_a_signature_replace_no_signed_ones(tmp_path, order):
+    """Anyone could add samples to those of others, and shift their median."""
+    more = made(
+        [(KERNELS[0], 0.6, [0.5, 0.6, 0.7])], records=[measured(KERNELS[0], [0.5, 0.6, 0.7])]
+    )
+    for take_in in order:
+        take_in(tmp_path, MANY if take_in is signed_in else more)
+    assert ([0.5], 1) == (shown(tmp_path), len(found(tmp_path)))
+    signed_in(tmp_path, more)
+    assert ([0.6], 0) == (shown(tmp_path), len(found(tmp_path)))
+
+
+def test_a_choice_counts_more_than_a_signature(tmp_path):
+    """Also when the signed version is sent again."""
+    taken(tmp_path, MANY)
+    signed_in(tmp_path, FEW)
+    [conflict] = found(tmp_path)
+    conflict_resolution.resolve([conflict], [one.id for one in conflict.versions if not one.signer])
+    before = values(tmp_path)
+    assert 0 == signed_in(tmp_path, FEW)
+    assert ([0.5], before) == (shown(tmp_path), values(tmp_path))
+
+
+def test_a_submission_that_is_signed_later_is_shown_then(tmp_path):
+    """Its numbers are there already; the same import again changes nothing."""
+    for sent in (FEW, MANY):
+        taken(tmp_path, sent)
+    assert 1 == signed_in(tmp_path, FEW)
+    assert [0.7] == shown(tmp_path)
+    assert (0, 0) == (signed_in(tmp_path, FEW), taken(tmp_path, MANY))
+
+
+def test_equal_numbers_of_another_result_are_not_signed():
+    """The id of a signed version names the result file."""
+    one = conflict_files.PointVersion({"benchmark": NAME, "params": [], "seconds": 0.5})
+    assert signed_versions.id_of(Path("a.json"), one) != signed_versions.id_of(Path("b.json"), one)
 
 
 @pytest.mark.parametrize("known", [(), (FEW,), (MANY,), (MANY, FEW)], ids=len)
@@ -291,13 +406,14 @@ def test_a_third_version_opens_the_conflict_again(tmp_path):
 def test_the_commands_list_and_resolve(tmp_path):
     """As a table and as JSON; an unknown version is one line and changes nothing."""
     results = tmp_path / "results"
-    for sent in (FEW, MANY):
-        taken(results, sent)
+    taken(results, FEW)
+    signed_in(results, MANY)
     options = ("--results", str(results))
     status, said, _ = deepbench("conflicts", "--format", "json", *options)
     rows = json.loads(said)
     assert (0, 2) == (status, len(rows))
     assert {True: 0.5, False: 0.7} == {row["shown"]: row["seconds"] for row in rows}
+    assert {0.5: SIGNER.name, 0.7: ""} == {row["seconds"]: row["signer"] for row in rows}
     assert rows[0]["version"] in deepbench("conflicts", *options)[1]
     before = values(results)
     status, _, err = deepbench("conflicts", "resolve", "0123456789", *options)

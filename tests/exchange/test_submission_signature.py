@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from command import deepbench
+from example_submissions import sealed
 
 from deepbench_ops.exchange.submissions import (
     submission,
@@ -74,9 +75,32 @@ def test_an_allowed_signer_is_named(sent, tmp_path):
     assert f"signed by {NAME}" in out
     (origin,) = origins(path)
     assert (NAME, True) == (origin.signer, origin.key.startswith("SHA256:"))
+    points = [
+        each for result in json.loads(path.read_text())["results"] for each in result["points"]
+    ]
+    assert len(points) == len(origin.versions)
     assert json.loads(path.read_text())["digest"] == origin.digest
     assert origin.releases
     assert f"signed by {NAME}" == submission_provenance.in_words([origin])
+
+
+@pytest.mark.parametrize("first", ["signed", "unsigned"])
+def test_signed_numbers_are_shown_before_unsigned_ones(sent, tmp_path, first):
+    """Of two imports in any order, although the unsigned time is longer; conflicts names the
+    signer."""
+    path, key = sent
+    content = json.loads(path.read_text())
+    [point, *_] = content["results"][0]["points"]
+    point["seconds"] *= 1.01
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(sealed(content)))
+    for each in (path, other) if first == "signed" else (other, path):
+        assert 0 == take_in(each, "--allowed-signers", str(allowed(tmp_path, key)))[0]
+    rows = json.loads(
+        deepbench("conflicts", "--format", "json", "--results", str(tmp_path / "there"))[1]
+    )
+    assert {(NAME, True), ("", False)} == {(row["signer"], row["shown"]) for row in rows}
+    assert 2 == len(rows)
 
 
 def test_signers_are_looked_up_in_the_results_folder(sent, tmp_path):

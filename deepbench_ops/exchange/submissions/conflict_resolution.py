@@ -7,6 +7,7 @@ from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.submissions import shown_version
+from deepbench_ops.exchange.submissions.signed_versions import SignedVersions
 from deepbench_ops.exchange.submissions.submission_merging import StoredResult, key_of
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import atomic_write, conflict_files
@@ -50,6 +51,7 @@ def of_machine(machine: Path, releases: Collection[Release]) -> list[Conflict]:
     """
     names = {release.hash: release.name for release in releases}
     found = []
+    signed = SignedVersions.of(machine)
     for file in conflict_files.paths(machine):
         path = conflict_files.result_of(file)
         if not path.exists():
@@ -57,19 +59,23 @@ def of_machine(machine: Path, releases: Collection[Release]) -> list[Conflict]:
         stored = StoredResult.read(path)
         commit = str(stored.filed.commit_hash)
         filed = conflict_files.load(file)
-        found += of_result(stored, filed.versions, names.get(commit, commit[:8]))
+        found += of_result(stored, filed.versions, names.get(commit, commit[:8]), signed)
     return found
 
 
-def of_result(stored: StoredResult, filed: VersionsByKey, release: str) -> list[Conflict]:
+def of_result(
+    stored: StoredResult, filed: VersionsByKey, release: str, signed: SignedVersions
+) -> list[Conflict]:
     """Return the open conflicts of a result, by point.
 
-    filed: the versions in its file of conflicts. release: its name, for messages.
+    filed: the versions in its file of conflicts. release: its name, for messages. signed: those of
+    the machine.
     """
     found = []
     for key, versions in sorted(filed.items()):
         present = stored.version(key_of(versions[0].point))
-        every = shown_version.merged([*versions, *([present] if present else [])])
+        several = signed.marked(stored.path, [*versions, *([present] if present else [])])
+        every = shown_version.merged(several)
         one = Conflict(stored.path, release, key, tuple(every), present.id if present else "")
         found += [one] if len(one.versions) > 1 else []
     return found

@@ -1,7 +1,8 @@
 """Versions of a point that were sent: which of them say more, and which one is shown.
 
-Merging keeps the versions that no other one contains. So it gives the same in any order, however
-often and in whatever parts versions come; it looks at numbers alone, never at a clock.
+Merging keeps the versions that no other one contains; a signed one gives way to signed ones alone.
+So it gives the same in any order, however often and in whatever parts versions come; it looks at
+numbers and signers alone, never at a clock.
 """
 
 import json
@@ -27,20 +28,25 @@ def merged(versions: Iterable[PointVersion]) -> list[PointVersion]:
 
 
 def shown(versions: Sequence[PointVersion]) -> PointVersion | None:
-    """Return the version with most samples among those that were not rejected, of as many the
-    longest; None where all were."""
+    """Return the version to show among those that were not rejected: a signed one where there is
+    one, then that with most samples, of as many the longest; None where all were rejected."""
     left = [one for one in versions if not one.rejected]
-    return max(left, key=_weight, default=None)
+    return max(left, key=lambda one: (bool(one.signer), _weight(one)), default=None)
 
 
 def _is_superseded(one: PointVersion, other: PointVersion) -> bool:
     """Whether a version may go for another one.
 
-    Of two that contain each other, which differ in more than numbers, the lighter one.
+    Of two that replace each other, which differ in more than numbers, the lighter one.
     """
-    if one is other or not _contains(other, one):
+    if one is other or not _replaces(other, one):
         return False
-    return not _contains(one, other) or _weight(one) < _weight(other)
+    return not _replaces(one, other) or _weight(one) < _weight(other)
+
+
+def _replaces(more: PointVersion, less: PointVersion) -> bool:
+    """Whether a version has all numbers of another one, and is signed where that is."""
+    return bool(more.signer) >= bool(less.signer) and _contains(more, less)
 
 
 def _contains(more: PointVersion, less: PointVersion) -> bool:

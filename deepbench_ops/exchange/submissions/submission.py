@@ -1,10 +1,10 @@
 """Results of a machine in one file, for another project folder to import.
 
 The file is JSON after submission.schema.json. Merging is the same in any order and however often:
-of different times for one kernel all are kept, and the one with most samples is shown, of as many
-the longest, with its raw seconds (`submission_merging`); of libraries all that were named; of two
-profiles the later one, with the yardsticks of both, which must agree. Rounds of histories are
-merged as their files are; one that differs from the stored one is refused.
+of different times for one kernel all are kept, and a signed one is shown, then the one with most
+samples, of as many the longest, with its raw seconds (`submission_merging`); of libraries all that
+were named; of two profiles the later one, with the yardsticks of both, which must agree. Rounds of
+histories are merged as their files are; one that differs from the stored one is refused.
 """
 
 import hashlib
@@ -29,12 +29,14 @@ from deepbench_ops.exchange.submissions import (
     submission_schema,
 )
 from deepbench_ops.exchange.submissions.merged_profile import merged
+from deepbench_ops.exchange.submissions.signed_versions import SignedVersions
 from deepbench_ops.exchange.submissions.submission_checks import Point
 from deepbench_ops.exchange.submissions.submission_merging import (
     StoredResult,
     empty_result,
     key_of,
     merge,
+    version_ids,
 )
 from deepbench_ops.exchange.workbooks.xlsx_reader import LARGEST_BYTES
 from deepbench_ops.machine import machine_profile, steadiness
@@ -95,6 +97,7 @@ def pack(
     if not also_unsteady:
         known = replace(known, factor_by_chance=judge.apart)
     unsteady = Counter() if unsteady is None else unsteady
+    signed = SignedVersions.of(results / machine)
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -103,7 +106,7 @@ def pack(
         "results": [
             packed
             for path in result_files.paths(results / machine)
-            if (packed := _packed(path, releases, judge, unsteady, also_unsteady))["points"]
+            if (packed := _packed(path, releases, judge, unsteady, also_unsteady, signed))["points"]
         ],
         "ensembles": submission_rounds.pack(results / machine),
     }
@@ -248,13 +251,14 @@ def store(results: Path, one: CheckedSubmission, list_days: ListDays) -> int:
     """Store a checked submission; return the number of results that changed, or their raw seconds.
 
     All files are prepared first, and replaced together once the days of publication are listed, as
-    in `published_result_filing.file`.
+    in `published_result_filing.file`. Its signer is noted before (`submission_provenance.note`).
     """
     machine = one.content["machine"]
     entry = results / machine["machine"] / "machine.json"
+    signed = SignedVersions.of(entry.parent)
     with atomic_write.together() as ready:
         changed = sum(
-            merge(results, result, empty_result(machine, release, result), ready)
+            merge(results, result, empty_result(machine, release, result), ready, signed)
             for release, result in zip(one.releases, one.content["results"], strict=True)
         )
         own = results / machine["machine"]
@@ -265,6 +269,16 @@ def store(results: Path, one: CheckedSubmission, list_days: ListDays) -> int:
             machine_profile.write(results, one.profile, ready)
         list_days([release for release in one.releases if not release.measurable])
     return changed
+
+
+def signed_ids(one: CheckedSubmission) -> list[str]:
+    """Return the ids by which a submission's versions of points are noted as signed."""
+    machine = one.content["machine"]
+    return [
+        each
+        for release, result in zip(one.releases, one.content["results"], strict=True)
+        for each in version_ids(result, empty_result(machine, release, result))
+    ]
 
 
 def _machine(submission: Any) -> str:
@@ -289,6 +303,7 @@ def _packed(
     judge: steadiness.SteadinessJudge,
     unsteady: Counter[str],
     also_unsteady: bool,
+    signed: SignedVersions,
 ) -> dict[str, Any]:
     stored = StoredResult.read(path)
     filed = stored.filed
@@ -301,7 +316,7 @@ def _packed(
     points: list[Point] = []
     own: list[Record] = []
     others: list[PointVersion] = []
-    for key, versions in _versions(stored, conflicts.versions, release.name).items():
+    for key, versions in _versions(stored, conflicts.versions, release.name, signed).items():
         steady = []
         for one in () if key in wrong_times else versions:
             records = [each for each in one.measurements if not measurement_files.is_less(each)]
@@ -336,11 +351,11 @@ def _packed(
 
 
 def _versions(
-    stored: StoredResult, filed: VersionsByKey, release: str
+    stored: StoredResult, filed: VersionsByKey, release: str, signed: SignedVersions
 ) -> dict[ResultKey, list[PointVersion]]:
     """Return the versions of each point of a result that were not rejected, the shown one first."""
     found = {key: [one] for key in stored.points if (one := stored.version(key)) is not None}
-    for conflict in conflict_resolution.of_result(stored, filed, release):
+    for conflict in conflict_resolution.of_result(stored, filed, release, signed):
         others = [one for one in conflict.versions if one.id != conflict.shown]
         found.setdefault(key_of(others[0].point), []).extend(others)
     return found

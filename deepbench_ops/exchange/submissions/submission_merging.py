@@ -6,7 +6,7 @@ conflicts (`storage.conflict_files`) until the user chooses.
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -15,7 +15,12 @@ from typing import Any
 from deepbench_ops.asv_adapter import private_result_fields, result_files
 from deepbench_ops.asv_adapter.private_result_fields import Results
 from deepbench_ops.asv_adapter.published_results import merged_stack
-from deepbench_ops.exchange.submissions import shown_version, submission_records
+from deepbench_ops.exchange.submissions import (
+    shown_version,
+    signed_versions,
+    submission_records,
+)
+from deepbench_ops.exchange.submissions.signed_versions import SignedVersions
 from deepbench_ops.exchange.submissions.submission_checks import Point
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.statistics.median_interval import log_interval
@@ -26,16 +31,24 @@ from deepbench_ops.storage.measurement_files import Record
 from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 
-def merge(results: Path, result: dict[str, Any], empty: Results, ready: Ready) -> bool:
+def merge(
+    results: Path,
+    result: dict[str, Any],
+    empty: Results,
+    ready: Ready,
+    signed: SignedVersions,
+) -> bool:
     """Merge a submitted result with the stored one, `empty` where there is none; return whether
-    that changed anything."""
+    that changed anything.
+
+    signed: the versions of the machine's points that are signed, also those of this submission.
+    """
     path = results / private_result_fields.path_of(empty)
     stored = StoredResult.read(path, empty)
     conflicts = conflict_files.load(conflict_files.file_of(path))
     sent: dict[ResultKey, list[PointVersion]] = defaultdict(list)
-    for one in submission_records.versions(result):
-        point = as_stored(one.point)
-        sent[key_of(point)].append(PointVersion(point, one.measurements))
+    for one in _versions(result):
+        sent[key_of(one.point)].append(one)
     chosen, versions = {}, dict(conflicts.versions)
     for key, coming in sent.items():
         present, of = stored.version(key), unquoted(*key)
@@ -43,7 +56,8 @@ def merge(results: Path, result: dict[str, Any], empty: Results, ready: Ready) -
             [chosen[key]] = coming
             continue
         here = [present] if present else []
-        found = shown_version.merged([*versions.pop(of, ()), *here, *coming])
+        every = signed.marked(path, [*versions.pop(of, ()), *here, *coming])
+        found = shown_version.merged(every)
         best = shown_version.shown(found)
         if best and (present is None or best.text != present.text):
             chosen[key] = best
@@ -60,6 +74,17 @@ def merge(results: Path, result: dict[str, Any], empty: Results, ready: Ready) -
     # Replaced before the result, which may lose a version that nothing else holds.
     conflict_files.write(conflict_files.file_of(path), facts, versions, ready)
     return True
+
+
+def version_ids(result: dict[str, Any], empty: Results) -> Iterator[str]:
+    """Yield the ids by which the versions of points in a submitted result are noted as signed."""
+    path = private_result_fields.path_of(empty)
+    return (signed_versions.id_of(path, one) for one in _versions(result))
+
+
+def _versions(result: dict[str, Any]) -> Iterator[PointVersion]:
+    for one in submission_records.versions(result):
+        yield PointVersion(as_stored(one.point), one.measurements)
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 ``results/<machine>/submissions.jsonl`` holds one JSON object a line: `digest` of the submission, or
 of the table's file, `signer` (null where it was not signed, or by none of the allowed signers),
-`key` (the fingerprint, "" without a signature) and `releases`. Results that were measured here have
-none.
+`key` (the fingerprint, "" without a signature), `releases` and, where an allowed signer signed it,
+the ids of its `versions` of points. Results that were measured here have none.
 """
 
 from collections.abc import Sequence
@@ -19,12 +19,14 @@ NOT_SIGNED = "not signed"
 
 
 class SubmissionOrigin(NamedTuple):
-    """A submission: its digest, its signer's name and key, and the names of its releases."""
+    """A submission: its digest, its signer's name and key, the names of its releases, and the ids
+    of its versions of points (`signed_versions`), () where no allowed signer signed it."""
 
     digest: str
     signer: str | None
     key: str
     releases: tuple[str, ...]
+    versions: tuple[str, ...] = ()
 
 
 UNREADABLE = SubmissionOrigin("", None, "", ())
@@ -45,24 +47,36 @@ def _origin(line: bytes) -> SubmissionOrigin:
     for entry in json_lines.objects([line]):
         digest, signer, key = entry.get("digest"), entry.get("signer"), entry.get("key")
         releases = entry.get("releases")
-        if isinstance(digest, str) and isinstance(key, str) and isinstance(releases, list):
+        versions = entry.get("versions", [])
+        if not (isinstance(releases, list) and isinstance(versions, list)):
+            continue
+        if isinstance(digest, str) and isinstance(key, str):
             name = signer if isinstance(signer, str) else None
-            return SubmissionOrigin(digest, name, key, tuple(map(str, releases)))
+            named = tuple(map(str, releases)), tuple(map(str, versions))
+            return SubmissionOrigin(digest, name, key, *named)
     return UNREADABLE
 
 
-def note(machine: Path, digest: str, signer: Signer | None, releases: Sequence[str]) -> None:
+def note(
+    machine: Path,
+    digest: str,
+    signer: Signer | None,
+    releases: Sequence[str],
+    versions: Sequence[str] = (),
+) -> None:
     """Note a submission. One that was noted before changes only if it is signed now and was not.
 
-    For the process that holds the lock of the results. Raises OSError.
+    versions: the ids of its versions of points, which count where an allowed signer signed it. For
+    the process that holds the lock of the results. Raises OSError.
     """
     known = {each.digest: each for each in read(machine)}
     name, key = signer or (None, "")
-    coming = SubmissionOrigin(digest, name, key, tuple(sorted(set(releases))))
+    signed = tuple(sorted(set(versions))) if name is not None else ()
+    coming = SubmissionOrigin(digest, name, key, tuple(sorted(set(releases))), signed)
     if _weight(coming) <= _weight(known.get(digest)):
         return
     known[digest] = coming
-    lines = [dict(sorted(each._asdict().items())) for _, each in sorted(known.items())]
+    lines = [_line(each) for _, each in sorted(known.items())]
     atomic_write.write_text(machine / FILE, json_lines.as_text(lines))
 
 
@@ -82,6 +96,14 @@ def mark(words: str) -> str:
     return "unsigned" if NOT_SIGNED in parts else "unknown key" if unknown else ""
 
 
+def _line(one: SubmissionOrigin) -> dict[str, object]:
+    entry = dict(sorted(one._asdict().items()))
+    return entry if one.versions else {name: entry[name] for name in entry if name != "versions"}
+
+
 def _weight(one: SubmissionOrigin | None) -> int:
-    """Return 0 for no submission, and more for one that is signed, and by a known key."""
-    return 0 if one is None else 1 + bool(one.key) + (one.signer is not None)
+    """Return 0 for no submission, and more for one that is signed, by a known key, and with the
+    ids of its versions, which earlier notes lack."""
+    if one is None:
+        return 0
+    return 1 + bool(one.key) + (one.signer is not None) + bool(one.versions)

@@ -110,11 +110,13 @@ def write(
     It is replaced with the other files of `ready`, as `atomic_write.together` gives it.
 
     Other records of the file stay; without any there is no file. A skip gives way to the
-    records of its kernel.
+    records of its kernel. The fields of new records are sorted, as in a file of conflicts: the
+    bytes do not depend on the file that they come from.
     """
     known, present = load(path)
     kept = [each for each in present if unquoted(each["benchmark"], each["params"]) not in new]
-    entries = sorted([*kept, *(each for several in new.values() for each in several)], key=_place)
+    brought = [dict(sorted(each.items())) for several in new.values() for each in several]
+    entries = sorted([*kept, *brought], key=_place)
     if text(present) == text(entries):
         return False
     if entries:

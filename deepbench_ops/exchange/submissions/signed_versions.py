@@ -1,0 +1,49 @@
+"""Versions of points that an allowed signer has signed: they are shown before all others.
+
+The ids of a submission's versions are noted with it (`submission_provenance`). Such notes are only
+added, so that the shown version does not depend on the order of imports. Numbers that were measured
+here, or were signed by an unknown key, count as not signed.
+"""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from deepbench_ops.exchange.submissions import submission_provenance
+from deepbench_ops.storage.conflict_files import PointVersion
+
+ID_LENGTH = 32
+"""Hexadecimal digits of an id: so many that no one can make other numbers with the same one."""
+
+
+@dataclass(frozen=True)
+class SignedVersions:
+    """The signed versions of a machine: names of their signers, by the version's id."""
+
+    signers: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, machine: Path) -> "SignedVersions":
+        """Return those of a machine's folder of results.
+
+        Raises OSError and DeepbenchError as `submission_provenance.read` does.
+        """
+        names: dict[str, set[str]] = defaultdict(set)
+        for origin in submission_provenance.read(machine):
+            for version in origin.versions if origin.signer is not None else ():
+                names[version].add(origin.signer or "")
+        return cls({version: ", ".join(sorted(several)) for version, several in names.items()})
+
+    def marked(self, result: Path, versions: Iterable[PointVersion]) -> list[PointVersion]:
+        """Return versions of points in a result file, each with its signer."""
+        if not self.signers:
+            return list(versions)
+        return [replace(one, signer=self.signers.get(id_of(result, one), "")) for one in versions]
+
+
+def id_of(result: Path, version: PointVersion) -> str:
+    """Return the id of a version, which also names its result file: equal numbers of another
+    release are another version."""
+    return hashlib.sha256(f"{result.name}\n{version.text}".encode()).hexdigest()[:ID_LENGTH]
