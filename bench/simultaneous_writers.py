@@ -219,7 +219,8 @@ def _sign(folder: Path, number: int) -> list[str]:
 
 
 def _signed(folder: Path, number: int) -> bool:
-    return submission_signature.verify(folder / "same.json", None) is not None
+    path = folder / "same.json"
+    return submission_signature.verify(path, path.read_bytes(), None) is not None
 
 
 def _export(folder: Path, number: int) -> list[str]:

@@ -1,9 +1,9 @@
 """`deepbench import`: published workbooks, and outputs of programs, into results/."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,8 @@ from deepbench_ops.commands.output_format import counted, show
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import export_table_reader
 from deepbench_ops.exchange.submissions import submission, submission_files
-from deepbench_ops.exchange.workbooks import workbook_values
+from deepbench_ops.exchange.unchanged_files import UnchangedFiles
+from deepbench_ops.exchange.workbooks import workbook_values, xlsx_reader
 from deepbench_ops.exchange.workbooks.workbook_values import Publication
 from deepbench_ops.releases.release_table import Release
 
@@ -104,20 +105,24 @@ def import_(
     from deepbench_ops.releases import table_location
     from deepbench_ops.storage import locks
 
-    sent = submission_files.SubmissionFiles(files)
+    read = UnchangedFiles()
+    sent = submission_files.SubmissionFiles(files, read)
     if len(sent) == len(files):
         _refuse_unused(files[0], {"--machine": machine, "--date": day, "--device": device})
-    signers = {path: _signer(path, allowed, results, signed) for path in files}
+    signers = {path: _signer(path, read.read(path), allowed, results, signed) for path in files}
     tables_of = {
         path: rows
         for path in files
-        if path not in sent and not day and (rows := export_table_reader.read(path)) is not None
+        if path not in sent and not day
+        if (rows := export_table_reader.read(path, read.read(path))) is not None
     }
     found = [
         one
         for path in files
         if path not in sent and path not in tables_of
-        for one in workbook_values.read(path, machine, day, device)
+        for one in workbook_values.read(
+            path, machine, day, device, read.read(path, xlsx_reader.LARGEST_BYTES)
+        )
     ]
     add = partial(table_location.append, results)
     with locks.results(results, doing=f"deepbench import {files[0]}"):
@@ -133,12 +138,12 @@ def import_(
         }
         changed, added = published_result_filing.file(results, found, add)
         for path, checked in submissions.items():
-            one = submission_files.read_again(path, checked)
-            _store(path, results, one, signers[path], add)
+            one = replace(checked, content=sent[path])
+            _store(path, results, one, read.digest(path), signers[path], add)
         say(_conflict_lines(results, {one.profile.machine for one in submissions.values()}))
         for path, several in own.items():
             for one in several:
-                _store(path, results, one, signers[path], add)
+                _store(path, results, one, read.digest(path), signers[path], add)
             say(f"{path}: {line}" for line in export_table_reader.remarks(tables_of[path]))
     if (sent or tables_of) and not found:
         return
@@ -161,19 +166,20 @@ def _store(
     path: Path,
     results: Path,
     one: submission.CheckedSubmission,
+    digest: str,
     signer: "Signer | None",
     add: "ListDays",
 ) -> None:
     """Store a submission, or a machine of an exported table, and print a line.
 
-    The note of who signed is written first: a kill leaves no result that looks as if it was
-    measured here. Raises OSError.
+    digest: of the file. The note of who signed is written first: a kill leaves no result that looks
+    as if it was measured here. Raises OSError.
     """
     from deepbench_ops.exchange.submissions import submission_provenance
 
     name = one.profile.machine
     releases = [release.name for release in one.releases]
-    digest = one.content.get("digest") or f"sha256:{sha256(path.read_bytes()).hexdigest()}"
+    digest = one.content.get("digest", digest)
     versions = submission.signed_ids(one) if signer and signer.name is not None else ()
     submission_provenance.note(results / name, digest, signer, releases, versions)
     times = sum(len(result["points"]) for result in one.content["results"])
@@ -204,13 +210,16 @@ def _conflict_lines(results: Path, machines: Collection[str]) -> Iterator[str]:
             )
 
 
-def _signer(path: Path, allowed: Path | None, results: Path, demanded: bool) -> "Signer | None":
-    """Return who signed a file. Raises DeepbenchError for a wrong signature, and where one by
-    an allowed signer is demanded and missing."""
+def _signer(
+    path: Path, content: bytes, allowed: Path | None, results: Path, demanded: bool
+) -> "Signer | None":
+    """Return who signed the content of a file. Raises DeepbenchError for a wrong signature, and
+    where one by an allowed signer is demanded and missing."""
     from deepbench_ops.exchange.submissions import submission_signature
 
     usual = results / "allowed_signers"
-    signer = submission_signature.verify(path, allowed or (usual if usual.exists() else None))
+    allowed = allowed or (usual if usual.exists() else None)
+    signer = submission_signature.verify(path, content, allowed)
     if demanded and (signer is None or signer.name is None):
         raise DeepbenchError(
             f"{path}: {signer or 'it is not signed'}: ask for a signature of an allowed signer, or"

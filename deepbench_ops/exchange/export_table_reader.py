@@ -56,26 +56,24 @@ HEADERS = [
 """The columns of exports, newest first."""
 
 
-def read(path: Path) -> list[Row] | None:
+def read(path: Path, content: bytes | None = None) -> list[Row] | None:
     """Return the rows of an exported table, None for a file that is none.
 
-    Raises DeepbenchError, naming the row, for a table whose cells are damaged.
+    content: the file's, where it was read before. Raises DeepbenchError, naming the row, for a
+    table whose cells are damaged.
     """
-    try:
-        bounded_read.demand_smaller(path, LARGEST)
-        with path.open("rb") as stream:
-            start = stream.read(64)
-    except OSError as error:
-        raise DeepbenchError(f"{path}: {error.strerror}") from None
+    if content is None:
+        content = bounded_read.read_input(path, LARGEST)
+    start = content[:64]
     try:
         if start.startswith(b"PAR1"):
-            return _checked(_parquet(path))
+            return _checked(_parquet(path, content))
         if start.startswith(b"PK"):
-            return _workbook(path)
+            return _workbook(path, content)
         if start.startswith(",".join(HEADERS[-1][:5]).encode()):
-            return _checked(_csv(bounded_read.read_text(path, LARGEST)))
+            return _checked(_csv(bounded_read.decoded(path, content)))
         if start.lstrip().startswith(b"["):
-            return _checked(json.loads(bounded_read.read_text(path, LARGEST)))
+            return _checked(json.loads(bounded_read.decoded(path, content)))
     except (ValueError, RecursionError, csv.Error) as wrong:
         raise DeepbenchError(f"{path} is damaged: {' '.join(str(wrong).split())[:200]}") from None
     return None
@@ -105,15 +103,15 @@ def _cell(name: str, text: str) -> Any:
     return float(text) if kind == "float64" else int(text)
 
 
-def _parquet(path: Path) -> list[Row]:
+def _parquet(path: Path, content: bytes) -> list[Row]:
     try:
-        from pyarrow import ArrowException, parquet
+        from pyarrow import ArrowException, BufferReader, parquet
     except ModuleNotFoundError:
         raise DeepbenchError(
             f"{path}: parquet needs pyarrow, which is missing here: pip install pyarrow"
         ) from None
     try:
-        file = parquet.ParquetFile(path, page_checksum_verification=True)
+        file = parquet.ParquetFile(BufferReader(content), page_checksum_verification=True)
         groups = [file.metadata.row_group(at) for at in range(file.num_row_groups)]
         if sum(group.total_byte_size for group in groups) > LARGEST:
             raise DeepbenchError(f"{path}: it unpacks to more than {LARGEST / 1e6:.0f} MB")
@@ -123,9 +121,9 @@ def _parquet(path: Path) -> list[Row]:
     return rows
 
 
-def _workbook(path: Path) -> list[Row] | None:
+def _workbook(path: Path, content: bytes) -> list[Row] | None:
     """Return the rows of an exported workbook's table, whose times must be those of its sheets."""
-    found = xlsx_reader.read(path)
+    found = xlsx_reader.read(path, content)
     table = next((sheet for sheet in found if sheet.name == workbook_timings.TABLE), None)
     if table is None:
         return None

@@ -29,11 +29,25 @@ def read_bytes(path: Path, largest: int) -> bytes:
     return content
 
 
+def read_input(path: Path, largest: int) -> bytes:
+    """Return the content of a file that the user names. Raises DeepbenchError, naming it, where
+    `read_bytes` raises."""
+    try:
+        return read_bytes(path, largest)
+    except OSError as error:
+        raise DeepbenchError(f"{path}: {error.strerror}") from None
+
+
 def read_text(path: Path, largest: int) -> str:
     """Return the content of a file in UTF-8. Raises as `read_bytes` does, and DeepbenchError for
     another encoding."""
+    return decoded(path, read_bytes(path, largest))
+
+
+def decoded(path: Path, content: bytes) -> str:
+    """Return the content of a file as text. Raises DeepbenchError for one that is not in UTF-8."""
     try:
-        return read_bytes(path, largest).decode("utf-8")
+        return content.decode("utf-8")
     except UnicodeDecodeError as wrong:
         raise DeepbenchError(f"{path}: no text in UTF-8 (byte {wrong.start})") from None
 

@@ -136,11 +136,11 @@ def merged(stored: RoundsFile, new: RoundsFile, where: str = "stored rounds") ->
     different: dict[RoundIdentity, None] = {}
     for entry in [*stored.entries, *new.entries]:
         one = identity(entry)
-        fuller = _fuller(kept.setdefault(one, entry), entry)
-        if fuller is None:
+        found = fuller(kept.setdefault(one, entry), entry)
+        if found is None:
             different[one] = None
         else:
-            kept[one] = fuller
+            kept[one] = found
     if different:
         kernel, named = next(iter(different))
         raise DeepbenchError(
@@ -178,7 +178,7 @@ def _digests(entry: Entry) -> set[str]:
     return {*entry.get("fingerprints", {}).values(), *entry.get("notes", {}).values()}
 
 
-def _fuller(one: Entry, other: Entry) -> Entry | None:
+def fuller(one: Entry, other: Entry) -> Entry | None:
     """Return the line of a round that contains the other line; None where neither does.
 
     Of two that contain each other the one with the greater text.

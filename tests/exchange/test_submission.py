@@ -39,6 +39,8 @@ from deepbench_ops.exchange.submissions import (
     submission_merging,
     submission_records,
 )
+from deepbench_ops.exchange.submissions.submission_files import SubmissionFiles
+from deepbench_ops.exchange.unchanged_files import UnchangedFiles
 from deepbench_ops.exchange.workbooks import workbook_values
 from deepbench_ops.machine import steadiness
 from deepbench_ops.problems import load
@@ -649,10 +651,11 @@ def test_a_workbook_that_is_refused_keeps_a_submission_out(tmp_path, monkeypatch
 
 def test_a_submission_has_a_largest_size(tmp_path, monkeypatch):
     """As workbooks have."""
-    (tmp_path / "sent.json").write_text(json.dumps(GOOD))
+    sent = tmp_path / "sent.json"
+    sent.write_text(json.dumps(GOOD))
     monkeypatch.setattr(submission_files, "LARGEST_BYTES", 1000)
     with pytest.raises(DeepbenchError, match="the most that is read"):
-        submission_files.read(tmp_path / "sent.json")
+        SubmissionFiles([sent], UnchangedFiles())[sent]
 
 
 def test_a_submission_that_no_import_would_read_is_not_written(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -47,6 +48,65 @@ def test_verdicts_elsewhere_are_the_same(tmp_path):
     again = tmp_path / "again.json"
     deepbench("submit", str(again), "--machine", MACHINE, "--results", str(there))
     assert SENT == json.loads(again.read_text())["ensembles"]
+
+
+@pytest.fixture
+def two(tmp_path):
+    """Two files of a submission with few rounds, and the function that changes those of one."""
+    paths = [tmp_path / "one.json", tmp_path / "two.json"]
+    options = ("--machine", MACHINE, "--results", str(RESULTS))
+    assert 0 == deepbench("submit", str(paths[0]), *options)[0]
+    content = json.loads(paths[0].read_text())
+    few = {NAME: {**SENT[NAME], "rounds": SENT[NAME]["rounds"][:3]}}
+    content["ensembles"] = copy.deepcopy(few)
+    content["results"] = content["results"][:1]
+    for path in paths:
+        path.write_text(json.dumps(sealed(content)))
+
+    def change(path, damage):
+        damage(content["ensembles"][NAME]["rounds"][1])
+        path.write_text(json.dumps(sealed(content)))
+
+    return *paths, change
+
+
+def half_as_long_again(entry):
+    """Change all seconds of a release."""
+    release = entry["anchor"]
+    entry["seconds"][release] = [each and each * 1.5 for each in entry["seconds"][release]]
+
+
+def lacks_a_release(entry):
+    """Take a release out."""
+    release = next(each for each in entry["seconds"] if each != entry["anchor"])
+    for name, each in entry.items():
+        if isinstance(each, dict):
+            entry[name] = {key: value for key, value in each.items() if key != release}
+
+
+def test_rounds_of_two_files_of_one_import_must_agree(two, tmp_path):
+    """Otherwise the second file is named, and nothing of the first is stored."""
+    one, other, change = two
+    change(other, half_as_long_again)
+    results = tmp_path / "results"
+    status, out, err = deepbench("import", str(one), str(other), "--results", str(results))
+    assert (2, "", 1) == (status, out, err.count("\n"))
+    assert re.search(f"{other}: rounds of {NAME}: round .* has other numbers in {one}: import", err)
+    assert not (results / MACHINE).exists()
+
+
+def test_a_fuller_round_in_the_second_file_of_an_import_is_none_the_less_taken(two, tmp_path):
+    """Of a round that was measured with more releases that one is stored, in any order."""
+    one, other, change = two
+    change(one, lacks_a_release)
+    results = tmp_path / "results"
+    for paths in ((one, other), (other, one)):
+        done = deepbench("import", *map(str, paths), "--results", str(results))
+        assert (0, "") == (done[0], done[2])
+        stored = ensemble_round_files.load(ensemble_round_files.path_of(results / MACHINE, NAME))
+        whole = SENT[NAME]["rounds"][:3]
+        assert sorted(map(str, whole)) == sorted(map(str, stored.entries))
+        shutil.rmtree(results)
 
 
 @given(st.data())

@@ -11,6 +11,7 @@ import pytest
 from command import deepbench
 from example_submissions import sealed
 
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.submissions import (
     submission,
     submission_provenance,
@@ -286,6 +287,39 @@ def test_a_signed_table_is_that_of_its_signer(table, tmp_path):
     path.write_bytes(path.read_bytes() + b"\n")
     status, _, err = take_in(path, *by)
     assert 2 == status and "is no signature of" in err
+
+
+@pytest.mark.parametrize("name", ["sent.json", "table.csv", "table.parquet", "table.xlsx", "a.log"])
+def test_a_file_that_changes_after_its_signature_was_checked_is_refused(
+    table, tmp_path, monkeypatch, name
+):
+    """Other bytes than the signed ones are never stored."""
+    path, key = tmp_path / name, table[1]
+    if name == "a.log":
+        path.write_text("# nThread 1 nGpus 2\n")
+    elif name != "sent.json":
+        own = ("--machine", MACHINE, "--results", str(tmp_path / "here"))
+        assert 0 == deepbench("export", str(path), *own)[0]
+    submission_signature.sign(path, key)
+    verify = submission_signature.verify
+
+    def then_changed(checked, *more):
+        found = verify(checked, *more)
+        checked.write_bytes(checked.read_bytes() + b"\n")
+        return found
+
+    monkeypatch.setattr(submission_signature, "verify", then_changed)
+    status, out, err = take_in(path, "--allowed-signers", str(allowed(tmp_path, key)))
+    assert (2, "", 1) == (status, out, err.count("\n"))
+    assert f"{path} changed while it was imported: import it again" in err
+    assert not (tmp_path / "there" / MACHINE).exists()
+
+
+def test_the_signature_is_that_of_the_bytes_that_were_read(sent):
+    """Whatever the file holds when ssh-keygen runs."""
+    path, _ = sent
+    with pytest.raises(DeepbenchError, match="is no signature of"):
+        submission_signature.verify(path, b"{}", None)
 
 
 @pytest.mark.parametrize("name", ["table.csv", "nccl.log", "Results.xlsx"])

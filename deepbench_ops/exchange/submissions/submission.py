@@ -69,8 +69,7 @@ class CheckedSubmission:
             {name: result[name] for name in ("environment", "variables")}
             for result in self.content["results"]
         ]
-        short = {name: self.content[name] for name in ("machine", "digest")}
-        return replace(self, content={**short, "results": results})
+        return replace(self, content={"machine": self.content["machine"], "results": results})
 
 
 def pack(
@@ -171,11 +170,13 @@ def checked_all(
     the table lacks or has on another day.
     """
     found: list[CheckedSubmission] = []
+    rounds = submission_rounds.SentRounds(submissions)
     for path, submission in submissions.items():
         try:
             check(submission)
             before = [one for one in found if _machine(one.content) == _machine(submission)]
             one = checked(results, submission, releases, before)
+            rounds.add(path, _machine(submission), submission.get("ensembles", {}))
         except DeepbenchError as wrong:
             raise DeepbenchError(f"{path}: {wrong}") from None
         found.append(one.without_times())

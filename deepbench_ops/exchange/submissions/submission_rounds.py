@@ -4,9 +4,12 @@ They are merged as their files are, by kernel and round, in any order and howeve
 that differs from the stored one is refused.
 """
 
+import json
 import re
 import statistics
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +22,12 @@ from deepbench_ops.run_conditions import DEVICE
 from deepbench_ops.storage import ensemble_round_checks, ensemble_round_files, facts_digest
 from deepbench_ops.storage.atomic_write import Ready
 from deepbench_ops.storage.ensemble_round_checks import NoRound
-from deepbench_ops.storage.ensemble_round_files import Entry, RoundsFile
+from deepbench_ops.storage.ensemble_round_files import (
+    Entry,
+    RoundIdentity,
+    RoundsFile,
+    identity,
+)
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 ANY_SET = next(iter(CLASSES.values()))
@@ -80,6 +88,54 @@ def accept(machine: Path, sent: Sent, ready: Ready) -> int:
             ensemble_round_files.write(ready(path), found)
             changed += 1
     return changed
+
+
+class SentRounds:
+    """Rounds of the submissions of one import, which must agree with each other too.
+
+    Only their digests are kept. The file of an earlier submission is read again where the digests
+    of a round differ: one of the two may have all of the other, and more sweeps or releases.
+    """
+
+    def __init__(self, submissions: Mapping[Path, Any]) -> None:
+        self._submissions = submissions
+        self._seen: dict[tuple[str, str, RoundIdentity], tuple[bytes, Path]] = {}
+
+    def add(self, path: Path, machine: str, sent: Sent) -> None:
+        """Add the checked rounds of the next submission.
+
+        Raises DeepbenchError for one that has other numbers in an earlier submission.
+        """
+        differing: dict[Path, list[tuple[str, Entry]]] = defaultdict(list)
+        for name, entry in _each(sent):
+            one = _digest(entry), path
+            before, other = self._seen.setdefault((machine, name, identity(entry)), one)
+            if before != one[0]:
+                differing[other].append((name, entry))
+        for other, several in differing.items():
+            earlier = self._submissions[other].get("ensembles", {})
+            known = {(name, identity(entry)): entry for name, entry in _each(earlier)}
+            for name, entry in several:
+                kernel, number = identity(entry)
+                more = ensemble_round_files.fuller(known[name, identity(entry)], entry)
+                if more is None:
+                    raise DeepbenchError(
+                        f"rounds of {name}: round {number} of {' '.join(kernel)} has other numbers"
+                        f" in {other}: import one of the two files"
+                    )
+                if more is entry:
+                    self._seen[machine, name, identity(entry)] = _digest(entry), path
+
+
+def _each(sent: Sent) -> Iterator[tuple[str, Entry]]:
+    """Yield the rounds with the names of their files."""
+    for name, each in sent.items():
+        for entry in each["rounds"]:
+            yield name, entry
+
+
+def _digest(entry: Entry) -> bytes:
+    return sha256(json.dumps(entry, sort_keys=True).encode()).digest()
 
 
 def _merged(machine: Path, sent: Sent) -> Iterator[tuple[Path, RoundsFile, RoundsFile]]:

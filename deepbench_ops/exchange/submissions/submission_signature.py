@@ -43,17 +43,19 @@ def sign(submission: Path, key: Path) -> Path:
 
     Return the signature's file. Raises DeepbenchError with ssh-keygen's reason.
     """
-    done = _run(["-Y", "sign", "-f", str(key), "-n", NAMESPACE], submission, terminal=True)
+    command = ["-Y", "sign", "-f", str(key), "-n", NAMESPACE]
+    done = _run(command, submission, submission.read_bytes(), terminal=True)
     if done.returncode:
         raise DeepbenchError(f"{submission} could not be signed by {key}: {_reason(done)}")
     atomic_write.write_text(path_of(submission), done.stdout)
     return path_of(submission)
 
 
-def verify(submission: Path, allowed: Path | None) -> Signer | None:
-    """Return who signed a file; None where no signature lies next to it.
+def verify(submission: Path, content: bytes, allowed: Path | None) -> Signer | None:
+    """Return who signed the content of a file; None where no signature lies next to it.
 
-    allowed: the file of allowed signers, if there is one. Raises DeepbenchError for a signature
+    content: as it was read; the file itself may change. allowed: the file of allowed signers, if
+    there is one. Raises DeepbenchError for a signature
     that is not of this file, or of an allowed key that may not sign submissions.
     """
     signature = path_of(submission)
@@ -61,7 +63,7 @@ def verify(submission: Path, allowed: Path | None) -> Signer | None:
         return None
     bounded_read.demand_smaller(signature, bounded_read.SMALL)
     given = ["-n", NAMESPACE, "-s", str(signature)]
-    checked = _run(["-Y", "check-novalidate", *given], submission)
+    checked = _run(["-Y", "check-novalidate", *given], submission, content)
     found = KEY.search(checked.stdout)
     if checked.returncode or found is None:
         raise DeepbenchError(
@@ -70,39 +72,39 @@ def verify(submission: Path, allowed: Path | None) -> Signer | None:
     if allowed is None:
         return Signer(None, found.group())
     by = ["-f", str(allowed)]
-    names = _run(["-Y", "find-principals", "-s", str(signature), *by], submission)
+    names = _run(["-Y", "find-principals", "-s", str(signature), *by], submission, content)
     if names.returncode or not (listed := names.stdout.splitlines()):
         return Signer(None, found.group())
     for name in listed:
-        valid = _run(["-Y", "verify", "-I", name, *by, *given], submission)
+        valid = _run(["-Y", "verify", "-I", name, *by, *given], submission, content)
         if not valid.returncode:
             return Signer(name, found.group())
     raise DeepbenchError(f"{signature}: the key of {listed[-1]} is refused: {_reason(valid)}")
 
 
 def _run(
-    arguments: list[str], submission: Path, terminal: bool = False
+    arguments: list[str], submission: Path, content: bytes, terminal: bool = False
 ) -> subprocess.CompletedProcess[str]:
-    """Run ssh-keygen on a file as its standard input; where it may ask for a passphrase, it does so
-    on the terminal."""
-    with submission.open("rb") as content:
-        try:
-            return subprocess.run(
-                ["ssh-keygen", *arguments],
-                stdin=content,
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=None if terminal else SECONDS,
-            )
-        except FileNotFoundError:
-            raise DeepbenchError(
-                "signatures need ssh-keygen, which is not installed: it comes with OpenSSH"
-            ) from None
-        except subprocess.TimeoutExpired:
-            raise DeepbenchError(
-                f"{submission}: ssh-keygen did not end within {SECONDS} s: try again"
-            ) from None
+    """Run ssh-keygen on a file's content as its standard input; where it may ask for a passphrase,
+    it does so on the terminal."""
+    try:
+        done = subprocess.run(
+            ["ssh-keygen", *arguments],
+            input=content,
+            capture_output=True,
+            check=False,
+            timeout=None if terminal else SECONDS,
+        )
+    except FileNotFoundError:
+        raise DeepbenchError(
+            "signatures need ssh-keygen, which is not installed: it comes with OpenSSH"
+        ) from None
+    except subprocess.TimeoutExpired:
+        raise DeepbenchError(
+            f"{submission}: ssh-keygen did not end within {SECONDS} s: try again"
+        ) from None
+    said = (each.decode("utf-8", errors="replace") for each in (done.stdout, done.stderr))
+    return subprocess.CompletedProcess(done.args, done.returncode, *said)
 
 
 def _reason(done: subprocess.CompletedProcess[str]) -> str:

@@ -53,20 +53,29 @@ class Publication:
 
 
 def read(
-    path: Path, machine: str | None = None, day: date | None = None, device: str | None = None
+    path: Path,
+    machine: str | None = None,
+    day: date | None = None,
+    device: str | None = None,
+    content: bytes | None = None,
 ) -> list[Publication]:
     """Return the published times in a workbook or in a program's output, machine by machine.
 
     The machine and the day are taken from the name of the file where it is one of DeepBench's;
     `device` is where a `machine` given by name ran its kernels, if its specs do not say it.
+    content: the file's, where it was read before.
     Raises DeepbenchError, naming the file, for a value that cannot be read or placed.
     """
-    is_workbook = xlsx_reader.is_workbook(path)
-    cells = xlsx_reader.read(path) if is_workbook else ()
+    if content is None:
+        content = bounded_read.read_input(path, xlsx_reader.LARGEST_BYTES)
+    is_workbook = xlsx_reader.is_workbook(content)
+    cells = xlsx_reader.read(path, content) if is_workbook else ()
     specs = workbook_timings.specs(cells)
     try:
         found, unread = (
-            workbook_timings.read(cells) if is_workbook else program_logs.read_file(_text(path))
+            workbook_timings.read(cells)
+            if is_workbook
+            else program_logs.read_file(content.decode("utf-8", errors="replace"))
         )
         if not found:
             first = f" ({unread[0].place} {unread[0].reason})" if unread else ""
@@ -125,12 +134,6 @@ def _take(publication: Publication, key: ResultKey, timing: Timing) -> None:
     if not timing.in_step:
         publication.out_of_step[key] = timing.place
     publication.values.setdefault(key, []).append(timing.seconds)
-
-
-def _text(path: Path) -> str:
-    return bounded_read.read_bytes(path, xlsx_reader.LARGEST_BYTES).decode(
-        "utf-8", errors="replace"
-    )
 
 
 def _day(path: Path) -> date:

@@ -4,6 +4,7 @@ import re
 import warnings
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from xml.etree.ElementTree import iterparse
@@ -71,34 +72,29 @@ class Sheet:
         return CellAddress(self.name, get_column_letter(column + 1), row + 1)
 
 
-def is_workbook(path: Path) -> bool:
-    """Whether a file begins like a workbook, or like one that cannot be read; DeepbenchError if
-    it cannot be opened at all.
-    """
-    try:
-        bounded_read.demand_smaller(path, LARGEST_BYTES)
-        with path.open("rb") as stream:
-            start = stream.read(len(ENCRYPTED))
-    except OSError as error:
-        raise DeepbenchError(f"{path}: {error.strerror}") from None
-    return start == ENCRYPTED or start.startswith(b"PK")
+def is_workbook(content: bytes) -> bool:
+    """Whether a file's content begins like a workbook, or like one that cannot be read."""
+    return content.startswith((ENCRYPTED, b"PK"))
 
 
-def read(path: Path) -> tuple[Sheet, ...]:
+def read(path: Path, content: bytes | None = None) -> tuple[Sheet, ...]:
     """Return the sheets of a workbook.
 
-    Raises DeepbenchError, naming the file and where it lies in the file, for a file that
-    is no workbook, is too large, refers to other files, or has formulas without a stored value.
+    content: the file's, where it was read before. Raises DeepbenchError, naming the file and where
+    it lies in the file, for a file that is no workbook, is too large, refers to other files, or has
+    formulas without a stored value.
     """
     from openpyxl import load_workbook
 
-    _refuse_other_files(path)
+    if content is None:
+        content = bounded_read.read_input(path, bounded_read.RESULT)
+    _refuse_other_files(path, content)
     found = []
-    with warnings.catch_warnings(), path.open("rb") as stream:
+    with warnings.catch_warnings():
         # Drawings and the like, which openpyxl cannot keep and no reader here needs.
         warnings.simplefilter("ignore", UserWarning)
         try:
-            book = load_workbook(stream, read_only=True, data_only=True)
+            book = load_workbook(BytesIO(content), read_only=True, data_only=True)
             outside = _outside(book)
             for page in book.worksheets:
                 page.reset_dimensions()  # the size that the file states may be wrong
@@ -116,21 +112,18 @@ def read(path: Path) -> tuple[Sheet, ...]:
     return tuple(found)
 
 
-def _refuse_other_files(path: Path) -> None:
+def _refuse_other_files(path: Path, content: bytes) -> None:
+    if content.startswith(ENCRYPTED):
+        raise DeepbenchError(
+            f"{path} has a password, or is older than xlsx: save it as xlsx without one"
+        )
     try:
-        with path.open("rb") as stream:
-            if stream.read(len(ENCRYPTED)) == ENCRYPTED:
-                raise DeepbenchError(
-                    f"{path} has a password, or is older than xlsx: save it as xlsx without one"
-                )
-        with ZipFile(path) as parts:
+        with ZipFile(BytesIO(content)) as parts:
             size = sum(part.file_size for part in parts.infolist())
             locked = any(part.flag_bits & 1 for part in parts.infolist())
             known = "xl/workbook.xml" in parts.namelist()
     except BadZipFile:
         raise DeepbenchError(f"{path} is not an xlsx workbook, or only a part of one") from None
-    except OSError as error:
-        raise DeepbenchError(f"{path}: {error.strerror}") from None
     if locked:
         raise DeepbenchError(f"{path} is a zip file with a password: save it without one")
     if not known:
