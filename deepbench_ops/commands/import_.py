@@ -131,7 +131,8 @@ def import_(
         submissions = {
             path: one.without_times() for path, one in submission.checked_all(results, sent, known)
         }
-        _refuse_both(found, submissions)
+        named = {path: machine or rows[0]["machine"] for path, rows in tables_of.items() if rows}
+        _refuse_both(found, submissions, named)
         own = {
             path: _checked_table(path, results, rows, known, machine)
             for path, rows in tables_of.items()
@@ -243,15 +244,20 @@ def _checked_table(
 
 
 def _refuse_both(
-    found: Sequence[Publication], submissions: Mapping[Path, submission.CheckedSubmission]
+    found: Sequence[Publication],
+    submissions: Mapping[Path, submission.CheckedSubmission],
+    tables: Mapping[Path, str],
 ) -> None:
-    """Raise DeepbenchError for a machine of workbooks and of a submission at once."""
+    """Raise DeepbenchError for a machine of a submission, and of workbooks or tables, at once.
+
+    tables: the machine of each.
+    """
+    others = [(one.source, one.machine.name) for one in found]
     for path, one in submissions.items():
-        for other in found:
-            if other.machine.name == one.profile.machine:
+        for source, machine in [*others, *((str(path), name) for path, name in tables.items())]:
+            if machine == one.profile.machine:
                 raise DeepbenchError(
-                    f"{path} and {other.source} are both of {one.profile.machine}: import one"
-                    " after the other"
+                    f"{path} and {source} are both of {machine}: import one after the other"
                 )
 
 

@@ -163,10 +163,23 @@ def open_seconds(path: Path) -> dict[ResultKey, tuple[float, ...]]:
     several. Raises DeepbenchError for a damaged file."""
     found = {}
     for key, versions in load(path).versions.items():
-        still_open = sorted(one.seconds for one in versions if not one.rejected)
+        still_open = sorted(one.seconds for one in to_choose_from(versions))
         if len(still_open) > 1:
             found[key] = tuple(still_open)
     return found
+
+
+def to_choose_from(versions: Iterable[PointVersion]) -> tuple[PointVersion, ...]:
+    """Return the versions that no one has rejected and that differ: one without raw seconds, as a
+    table has it, is left out where another one has its seconds and samples."""
+    still_open = [one for one in versions if not one.rejected]
+    return tuple(one for one in still_open if not any(_repeats(one, each) for each in still_open))
+
+
+def _repeats(one: PointVersion, other: PointVersion) -> bool:
+    if one.measurements or not other.measurements or (one.signer and not other.signer):
+        return False
+    return one.seconds == other.seconds and one.point.get("samples") == other.point.get("samples")
 
 
 def _line(one: PointVersion) -> dict[str, Any]:

@@ -377,6 +377,26 @@ def test_more_rounds_of_the_same_run_are_no_conflict(tmp_path):
     assert [] == conflict_files.paths(tmp_path / "box")
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_table_of_a_history_is_no_conflict_with_its_submission(tmp_path, order):
+    """It has the same numbers, without the rounds that they come from; it is one where a third
+    version has others."""
+    seconds, samples, more = of_rounds(8, 0.82)
+    record = measured(KERNELS[0], samples) | more
+    sent = [made([(KERNELS[0], seconds, samples)], records=each) for each in ([record], [])]
+    for number in order:
+        taken(tmp_path, sent[number])
+    assert [] == found(tmp_path)
+    assert [()] == [each.conflict for each in points.load(tmp_path, "box", RELEASES)]
+    [result] = submission.pack(tmp_path, "box", RELEASES, also_unsteady=True)["results"]
+    assert (1, False) == (len(result["measurements"]), "other_versions" in result)
+    taken(tmp_path, FEW)
+    [conflict] = found(tmp_path)
+    assert [(0.7, 1), (0.82, 1)] == sorted(
+        (one.seconds, len(one.measurements)) for one in conflict.versions
+    )
+
+
 def test_a_chosen_version_stays(tmp_path):
     """With its raw seconds, and when the rejected one is sent again."""
     for sent in (FEW, MANY):

@@ -289,6 +289,15 @@ def test_a_signed_table_is_that_of_its_signer(table, tmp_path):
     assert 2 == status and "is no signature of" in err
 
 
+def test_a_submission_and_a_table_of_a_machine_are_imported_one_after_the_other(table):
+    """The profile that a table has replaced that of the submission."""
+    path = table[0]
+    status, out, err = take_in(path, str(path.with_name("sent.json")))
+    assert (2, "", 1) == (status, out, err.count("\n"))
+    assert f"and {path} are both of {MACHINE}: import one after the other" in err
+    assert not (path.parent / "there" / MACHINE).exists()
+
+
 @pytest.mark.parametrize("name", ["sent.json", "table.csv", "table.parquet", "table.xlsx", "a.log"])
 def test_a_file_that_changes_after_its_signature_was_checked_is_refused(
     table, tmp_path, monkeypatch, name

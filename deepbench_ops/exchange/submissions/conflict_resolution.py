@@ -36,7 +36,7 @@ class Conflict:
     @property
     def versions(self) -> tuple[PointVersion, ...]:
         """The versions to choose from."""
-        return tuple(one for one in self.every if not one.rejected)
+        return conflict_files.to_choose_from(self.every)
 
     @property
     def name(self) -> str:
