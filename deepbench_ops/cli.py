@@ -21,7 +21,14 @@ except ModuleNotFoundError:
         "pip install 'asv_bench_deepbench[track]'"
     )
 
-from deepbench_ops.errors import DeepbenchError, Interrupted, NoAnswer, Unsupported, remedy
+from deepbench_ops.errors import (
+    DeepbenchError,
+    Interrupted,
+    NoAnswer,
+    Unsupported,
+    file_of,
+    remedy,
+)
 
 WRONG_INPUT, NO_ANSWER = 2, 3
 INTERRUPTED, PIPE_CLOSED = 130, 141
@@ -194,7 +201,7 @@ def main() -> None:
             " 'asv_bench_deepbench[track,tables]' installs it"
         )
     except OSError as wrong:
-        fail(f"{wrong.strerror or wrong}: {wrong.filename or 'the output'}{remedy(wrong)}")
+        fail(f"{wrong.strerror or wrong}: {file_of(wrong) or 'the output'}{remedy(wrong)}")
     except Exception as fault:
         line = import_module("deepbench_ops.backends.plugin_error_line").line_about(fault)
         if line is None:

@@ -42,14 +42,21 @@ def remedy(error: OSError) -> str:
     """Return the end of the line about an error of the system, ": " and what to do; "" for no
     known remedy."""
     known = REMEDIES.get(error.errno or 0)
-    if error.errno == errno.ENOSPC and _lacks_files(error.filename):
+    if error.errno == errno.ENOSPC and _lacks_files(file_of(error)):
         known = "remove files there, which it has too many of: it has room for their content"
     return f": {known}" if known else ""
 
 
-def _lacks_files(path: object) -> bool:
+def file_of(error: OSError) -> str:
+    """Return the file that an error of the system is about, "" where it names none; of a copy that
+    had no room the new file, which Python names second."""
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return str((error.filename2 if full else None) or error.filename or "")
+
+
+def _lacks_files(path: str) -> bool:
     """Whether the file system of a path, or of its folder, has room but takes no further file."""
-    for place in (path, Path(path).parent) if isinstance(path, str) else ():
+    for place in (path, Path(path).parent) if path else ():
         try:
             found = os.statvfs(place)
         except OSError:

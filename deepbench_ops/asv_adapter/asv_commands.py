@@ -11,6 +11,7 @@ error ends in one line.
 
 import os
 import re
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -35,7 +36,7 @@ from deepbench_ops import process_lifetime
 from deepbench_ops.asv_adapter import configuration_check, machine_entry
 from deepbench_ops.asv_adapter.patch_installation import Patch
 from deepbench_ops.asv_adapter.release_repository import ReleaseRepo
-from deepbench_ops.errors import DeepbenchError, Unsupported, remedy
+from deepbench_ops.errors import DeepbenchError, Unsupported, file_of, remedy
 from deepbench_ops.machine import machine_facts
 
 INTERRUPTED, CLOSED_PIPE = 130, 141
@@ -98,8 +99,19 @@ def _errors_as_lines(command: str) -> Iterator[None]:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             print(f"asv: cannot write the output: {error.strerror}{remedy(error)}", file=sys.stderr)
             sys.exit(1)
-        what = f"{error.filename}: " if error.filename else ""
-        raise UserError(f"{what}{error.strerror or error}{remedy(error)}") from None
+        one = _first_of(error)
+        what = f"{name}: " if (name := file_of(one)) else ""
+        raise UserError(f"{what}{one.strerror or one}{remedy(one)}") from None
+
+
+def _first_of(error: OSError) -> OSError:
+    """Return the first error of a copy of many files, which shutil.Error lists as texts."""
+    if isinstance(error, shutil.Error) and error.args and isinstance(error.args[0], list):
+        source, target, why = map(str, error.args[0][0])
+        if number := re.search(r"\[Errno (\d+)\]", why):
+            code = int(number[1])
+            return OSError(code, os.strerror(code), source, None, target)
+    return error
 
 
 def _output_fails() -> bool:

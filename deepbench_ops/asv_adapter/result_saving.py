@@ -33,7 +33,7 @@ from asv.util import UserError
 from deepbench_ops.asv_adapter import private_result_fields, result_files, result_merging, run_hooks
 from deepbench_ops.asv_adapter.patch_installation import Patch
 from deepbench_ops.asv_adapter.remeasured_points import Remeasured
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import DeepbenchError, remedy
 from deepbench_ops.machine import machine_profile, profile_measurement, state_profile
 from deepbench_ops.measure import fingerprint, nominal_readings, threads, yardstick
 from deepbench_ops.storage import atomic_write, locks, measurement_files
@@ -136,6 +136,11 @@ def _reason(error: Exception) -> str:
     return str(error)
 
 
+def _with_remedy(error: Exception) -> str:
+    """Return an error as a line, with what to do where that is known."""
+    return _reason(error) + (remedy(error) if isinstance(error, OSError) else "")
+
+
 def _with_measurements(rm: Callable[[Results, str], None]) -> Callable[[Results, str], None]:
     def wrapped(self: Results, result_dir: str) -> None:
         rm(self, result_dir)
@@ -153,7 +158,7 @@ def _alone(remove: Callable[..., Any]) -> Callable[..., Any]:
             with locks.results(Path(conf.results_dir), doing="asv rm"):
                 return remove(cls, conf, *args, **kwargs)
         except (OSError, DeepbenchError) as error:
-            raise UserError(_reason(error)) from None
+            raise UserError(_with_remedy(error)) from None
 
     return wrapped
 
@@ -186,7 +191,7 @@ def _with_nominal(save: Callable[[Machine, str], None]) -> Callable[[Machine, st
                 if known != stored:
                     machine_profile.write(results, known)
         except (OSError, DeepbenchError) as error:
-            raise UserError(_reason(error)) from None
+            raise UserError(_with_remedy(error)) from None
         os.environ[nominal_readings.VARIABLE] = known.for_processes(yardstick.VERSION)
 
     return wrapped

@@ -15,6 +15,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+import full_disk
 import processes
 import pytest
 import wheelhouse
@@ -493,6 +494,32 @@ def test_output_that_cannot_be_written_is_one_line(suite, unbuffered):
         )
     expected = "asv: cannot write the output: No space left on device: make room there\n"
     assert (1, expected) == (done.returncode, done.stderr)
+
+
+@pytest.mark.slow
+def test_pages_for_which_there_is_no_room_are_one_line(suite):
+    """It names the first file that has no place, of the many that asv copies, and the mend; the
+    next command makes all pages."""
+    command = ("publish", "--html-dir", "site/html")
+    with full_disk.mounted(suite / "site", "20k"):
+        said = asv(suite, *command, code=1)
+    line = said.splitlines()[-1]
+    assert re.search(r" site/html/\S+: No space left on device: make room there$", line), said
+    assert 1 == said.count("No space left")
+    asv(suite, *command)
+    assert (suite / "site" / "html" / "index.html").exists()
+    shutil.rmtree(suite / "site")
+
+
+@pytest.mark.slow
+def test_a_run_without_room_for_results_does_not_begin(suite):
+    """The line names the file and the mend, and all results stay."""
+    before = results(suite)
+    with full_disk.mounted(suite / "results"):
+        full_disk.fill(suite / "results" / "filler")
+        said = asv(suite, "run", "--bench", "time_work", "numpy-1.0.0", code=1)
+    assert said.strip().endswith("machine.json: No space left on device: make room there")
+    assert before == results(suite)
 
 
 def test_a_folder_that_cannot_be_written_is_one_line(suite):

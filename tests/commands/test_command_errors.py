@@ -13,7 +13,7 @@ import pytest
 from command import COMMAND, deepbench
 
 from deepbench_ops.asv_adapter import configuration_check
-from deepbench_ops.errors import remedy
+from deepbench_ops.errors import file_of, remedy
 
 pytest.importorskip("click", reason="the command needs the `track` extra")
 pytest.importorskip("asv", reason="results are read by asv")
@@ -174,6 +174,14 @@ def test_an_error_of_the_system_names_the_file_and_the_mend(monkeypatch, number,
 
     monkeypatch.setattr("deepbench_ops.commands.config.load", failing)
     assert (2, "", f"deepbench: error: {line}\n") == deepbench("config")
+
+
+@pytest.mark.parametrize(
+    ("number", "named"), [(errno.ENOSPC, "new.csv"), (errno.EACCES, "old.csv")]
+)
+def test_a_copy_without_room_names_the_new_file(number, named):
+    """Python names the file that is read first, which is at fault in other cases."""
+    assert named == file_of(OSError(number, os.strerror(number), "old.csv", None, "new.csv"))
 
 
 @pytest.mark.parametrize("room", [0, 9])
