@@ -6,6 +6,7 @@ from typing import Any
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.model import Model
+from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.problem_ids import problem_of
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.run_conditions import CACHE, LAYOUT
@@ -29,6 +30,11 @@ def with_latency_runs(
     return [*measured, *(point for point in found if _key(point) not in known)]
 
 
+def problem(run: Mapping[str, Any]) -> Problem:
+    """Return the problem that a run is of. Raises DeepbenchError for an unknown model."""
+    return problem_of(Model.family, Model(run["model"], run["batch"], run["threads"]).id)
+
+
 def _key(point: Point) -> tuple[str, ...]:
     asked = (point.problem_id, point.operation, point.precision, point.release.name)
     return (*asked, point.device, point.layout, point.execution)
@@ -42,7 +48,7 @@ def _points(
         if release is None or run.get("inter_op") is not None:
             continue
         try:
-            problem = problem_of(Model.family, Model(run["model"], run["batch"], run["threads"]).id)
+            asked = problem(run)
         except DeepbenchError:
             continue
         yield Point(
@@ -51,7 +57,7 @@ def _points(
             family=Model.family,
             set=SET,
             operation=OPERATION,
-            problem_id=problem.id,
+            problem_id=asked.id,
             precision=run["precision"],
             ranks=None,
             device=run["device"],

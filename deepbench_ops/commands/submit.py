@@ -33,8 +33,8 @@ def submit(output: Path | None, machine: str, key: Path | None, results: Path) -
         deepbench submit --machine our-card
         deepbench submit ours.json --machine our-card --sign ~/.ssh/id_ed25519
 
-    FILE (default: the machine's name with .json) holds results, profile, raw seconds and
-    conditions, with a digest over all of it; its form is
+    FILE (default: the machine's name with .json) holds results, runs of whole models, profile, raw
+    seconds and conditions, with a digest over all of it; its form is
     deepbench_ops/exchange/submissions/submission.schema.json. "deepbench import FILE" reads it
     elsewhere, and refuses files that were changed afterwards, times that the machine's peak does
     not allow, and kernels that are in it twice. Unsteady times are left out: "deepbench unsteady

@@ -3,7 +3,7 @@
 results/MACHINE/model_runs.jsonl holds one JSON object a line.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +62,7 @@ def load(machine: Path) -> list[ModelRun]:
     text = bounded_read.read_text(path, bounded_read.RESULT) if path.exists() else ""
 
     def take(run: ModelRun, line: str) -> None:
-        if wrong := _wrong(run):
+        if wrong := why_not(run):
             raise json_lines.DamagedLine(wrong)
         runs[_key(run)] = run
 
@@ -79,7 +79,20 @@ def add(machine: Path, runs: Iterable[ModelRun]) -> Path:
     return path
 
 
-def _wrong(run: ModelRun) -> str:
+def best(runs: Iterable[ModelRun], rank: Callable[[ModelRun], Any]) -> list[ModelRun]:
+    """Return the run with the highest rank of those that answer the same question, in `order`."""
+    found: dict[tuple[Any, ...], ModelRun] = {}
+    for run in runs:
+        found[_key(run)] = max(found.get(_key(run), run), run, key=rank)
+    return sorted(found.values(), key=order)
+
+
+def order(run: ModelRun) -> list[tuple[str, Any]]:
+    """Return the place of a run among others: by kind, model and numbers; any values compare."""
+    return [(type(value).__name__, value) for value in _key(run)]
+
+
+def why_not(run: ModelRun) -> str:
     """Return the field of a run that cannot be right; "" where all can. Raises KeyError and
     TypeError for an entry that is no run."""
     hash(_key(run))

@@ -40,10 +40,12 @@ class SignedVersions:
         """Return versions of points in a result file, each with its signer."""
         if not self.signers:
             return list(versions)
-        return [replace(one, signer=self.signers.get(id_of(result, one), "")) for one in versions]
+        return [
+            replace(one, signer=self.signers.get(id_of(result, one.text), "")) for one in versions
+        ]
 
 
-def id_of(result: Path, version: PointVersion) -> str:
-    """Return the id of a version, which also names its result file: equal numbers of another
-    release are another version."""
-    return hashlib.sha256(f"{result.name}\n{version.text}".encode()).hexdigest()[:ID_LENGTH]
+def id_of(result: Path, text: str) -> str:
+    """Return the id of a version by its text, which also names its result file: equal numbers of
+    another release are another version."""
+    return hashlib.sha256(f"{result.name}\n{text}".encode()).hexdigest()[:ID_LENGTH]

@@ -4,7 +4,8 @@ The file is JSON after submission.schema.json. Merging is the same in any order 
 of different times for one kernel all are kept, and a signed one is shown, then the one with most
 samples, of as many the longest, with its raw seconds (`submission_merging`); of libraries all that
 were named; of two profiles the later one, with the yardsticks of both, which must agree. Rounds of
-histories are merged as their files are; one that differs from the stored one is refused.
+histories are merged as their files are; one that differs from the stored one is refused. Of two
+runs of a whole model one is kept (`submission_model_runs`).
 """
 
 import hashlib
@@ -24,6 +25,7 @@ from deepbench_ops.exchange.published.published_result_filing import ListDays, e
 from deepbench_ops.exchange.submissions import (
     conflict_resolution,
     submission_checks,
+    submission_model_runs,
     submission_records,
     submission_rounds,
     submission_schema,
@@ -49,7 +51,7 @@ from deepbench_ops.storage.conflict_files import PointVersion, VersionsByKey
 from deepbench_ops.storage.measurement_files import Record
 from deepbench_ops.storage.result_key import ResultKey
 
-FORMAT, VERSION = "deepbench-submission", 4
+FORMAT, VERSION = "deepbench-submission", 5
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,7 @@ def pack(
             if (packed := _packed(path, releases, judge, unsteady, also_unsteady, signed))["points"]
         ],
         "ensembles": submission_rounds.pack(results / machine),
+        submission_model_runs.FIELD: submission_model_runs.pack(results / machine),
     }
     return {**content, "digest": digest(content)}
 
@@ -148,6 +151,7 @@ def check(submission: Any) -> None:
         check_result(result, known)
         submission_records.check(result)
     submission_rounds.check(submission.get("ensembles", {}), known)
+    submission_model_runs.check(submission.get(submission_model_runs.FIELD, ()), known)
 
 
 def check_result(result: Any, known: Profile) -> None:
@@ -264,6 +268,8 @@ def store(results: Path, one: CheckedSubmission, list_days: ListDays) -> int:
         )
         own = results / machine["machine"]
         changed += submission_rounds.accept(own, one.content.get("ensembles", {}), ready)
+        runs = one.content.get(submission_model_runs.FIELD, ())
+        changed += submission_model_runs.accept(own, runs, ready, signed)
         if not entry.exists():
             result_files.write_machine(ready(entry), machine)
         if machine_profile.read(results, machine["machine"]) != one.profile:
@@ -273,13 +279,13 @@ def store(results: Path, one: CheckedSubmission, list_days: ListDays) -> int:
 
 
 def signed_ids(one: CheckedSubmission) -> list[str]:
-    """Return the ids by which a submission's versions of points are noted as signed."""
+    """Return the ids by which a submission's versions of points, and runs, are noted as signed."""
     machine = one.content["machine"]
-    return [
-        each
-        for release, result in zip(one.releases, one.content["results"], strict=True)
-        for each in version_ids(result, empty_result(machine, release, result))
-    ]
+    runs = one.content.get(submission_model_runs.FIELD, ())
+    found = list(submission_model_runs.ids(Path(), runs))
+    for release, result in zip(one.releases, one.content["results"], strict=True):
+        found += version_ids(result, empty_result(machine, release, result))
+    return found
 
 
 def _machine(submission: Any) -> str:

@@ -79,7 +79,7 @@ def merge(
 def version_ids(result: dict[str, Any], empty: Results) -> Iterator[str]:
     """Yield the ids by which the versions of points in a submitted result are noted as signed."""
     path = private_result_fields.path_of(empty)
-    return (signed_versions.id_of(path, one) for one in _versions(result))
+    return (signed_versions.id_of(path, one.text) for one in _versions(result))
 
 
 def _versions(result: dict[str, Any]) -> Iterator[PointVersion]:

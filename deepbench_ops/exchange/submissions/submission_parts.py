@@ -4,10 +4,14 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from deepbench_ops.exchange.submissions import submission
+from deepbench_ops.exchange.submissions import submission, submission_model_runs
 
 BRACKETS = 1000
 """Bytes that suffice for the names of fields, the digest and the commas of a part."""
+
+
+IN_EVERY_PART = ("format", "version", "machine", "profile", submission_model_runs.FIELD)
+"""Fields that are not divided."""
 
 
 def parts(packed: Mapping[str, Any], largest: int) -> list[Mapping[str, Any]]:
@@ -20,7 +24,7 @@ def parts(packed: Mapping[str, Any], largest: int) -> list[Mapping[str, Any]]:
     """
     if _size(packed) + BRACKETS <= largest or not packed["results"]:
         return [packed]
-    common = {name: packed[name] for name in ("format", "version", "machine", "profile")}
+    common = {name: packed[name] for name in IN_EVERY_PART if name in packed}
     facts = {name: each["facts"] for name, each in packed.get("ensembles", {}).items()}
     room = largest - _size(common) - _size(facts) - BRACKETS
     smallest = min(packed["results"], key=_size)
