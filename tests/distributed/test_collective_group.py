@@ -1,12 +1,15 @@
 """Collective operations between real processes: right results, and wrong ones that are found."""
 
 import os
+import re
 
 import pytest
 from installed_frameworks import needed
 
 from deepbench_ops.backends import output_check
+from deepbench_ops.backends.backend_check_table import SKIPPED
 from deepbench_ops.distributed import (
+    collective_check_table,
     collective_kernel,
     collective_options,
     collective_timing,
@@ -26,13 +29,25 @@ KINDS = (AllGather, ReduceScatter, AllToAll)
 pytestmark = pytest.mark.usefixtures("none_left")
 
 
+def gpus():
+    """Number of GPUs that torch finds."""
+    needed("torch")
+    import torch
+
+    return torch.cuda.device_count() if torch.cuda.is_available() else 0
+
+
 def group(name, size):
     """A group of ranks; skips with the reason where the transport cannot be had."""
     needed(*("mpi4py", "mpirun") if name == "mpi" else ("torch",))
+    if name == "nccl" and gpus() < size:
+        pytest.skip(f"nccl needs a GPU for each of {size} ranks, and {gpus()} are here")
     return RankGroup(name, size, timeout=TIMEOUT)
 
 
-@pytest.mark.parametrize(("name", "size"), [("gloo", 2), ("gloo", 3), ("mpi", 2)])
+@pytest.mark.parametrize(
+    ("name", "size"), [("gloo", 2), ("gloo", 3), ("mpi", 2), ("nccl", 1), ("nccl", 2)]
+)
 def test_every_rank_ends_with_its_result(name, size):
     """Both precisions of each operation are exact on every rank, before and after timing."""
     with group(name, size) as ranks:
@@ -109,6 +124,28 @@ def test_asv_prepares_the_ranks_of_a_listed_problem(monkeypatch):
         assert output_check.spot_check(prepared.kernel).ok
     finally:
         prepared.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nccl_without_gpus_is_one_clear_line(kind, monkeypatch):
+    """asv's skip reason names nccl, and the GPUs or the part of torch that is missing."""
+    ranks = gpus() + 2
+    monkeypatch.setenv("DEEPBENCH_FRAMEWORK", "torch")
+    monkeypatch.setenv("DEEPBENCH_DEVICE", "cuda")
+    with pytest.raises(Unsupported) as refused:
+        prepared_ranks.prepare(kind.family, f"{kind.family}_n32768", "float32", ranks)
+    without_gpus = f"nccl needs a GPU for each of the {ranks} ranks and finds {gpus()}"
+    assert re.fullmatch(rf"{without_gpus}|torch \S+ is built without nccl", str(refused.value))
+
+
+def test_the_check_of_nccl_without_gpus_skips_with_that_reason():
+    """A row for each operation and precision, skipped and not wrong."""
+    if gpus():
+        pytest.skip("this machine has a GPU")
+    families = [kind.family for kind in KINDS]
+    found = list(collective_check_table.rows(families, ["torch"], ["cuda"], ["float32"]))
+    assert families == [row.family for row in found]
+    assert {(SKIPPED, True)} == {(row.verdict, "nccl" in row.reason) for row in found}
 
 
 @pytest.mark.parametrize(
