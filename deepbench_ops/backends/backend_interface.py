@@ -74,8 +74,11 @@ class Backend(ABC):
 
     @classmethod
     def lacking_reason(cls, family: str) -> str:
-        """Return the reason why this framework has no kernels of a family."""
-        return cls.lacking_families.get(family, f"the {cls.name} backend has no {family} kernels")
+        """Return the reason why this framework has no kernels of a family: the one that it states,
+        or that this project has not written them."""
+        return cls.lacking_families.get(
+            family, f"this project has no {family} kernels for {cls.name}"
+        )
 
     @classmethod
     def builder_in(cls, module: ModuleType) -> Builder:

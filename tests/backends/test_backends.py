@@ -28,10 +28,10 @@ from deepbench_ops.backends.numpy_backend import loaded_blas
 from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
 from deepbench_ops.backends.run_cache import RunCache
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.problems import FAMILIES
 from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.precision import PRECISIONS
+from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.random_operands import ALIGNMENT, PART, floats, round_to
 
 TRANSPOSES = list(product((False, True), repeat=2))
@@ -542,7 +542,7 @@ def test_unknown_precision_operation_and_family_are_refused():
         backend.build(Gemm(m=2, n=2, k=2), "float33")
     with pytest.raises(DeepbenchError, match="unknown gemm operation 'forwards'"):
         backend.build(Gemm(m=2, n=2, k=2), "float32", "forwards")
-    with pytest.raises(Unsupported, match="the numpy backend has no all_reduce kernels"):
+    with pytest.raises(Unsupported, match="this project has no all_reduce kernels for numpy"):
         backend.build(AllReduce(elements=9), "float32", "sum")
 
 
@@ -562,5 +562,14 @@ def test_no_family_with_kernels_is_stated_to_be_lacking(name):
     backend = loaded(name)
     for family, reason in backend.lacking_families.items():
         assert backend.builder(family) is None
-        assert family in FAMILIES
+        assert family in TYPES
         assert reason.startswith(name)
+
+
+@pytest.mark.parametrize("name", sorted({*backends.NAMES} - {"mindspore"}))
+def test_the_reason_is_stated_for_each_lacking_family(name):
+    """Users read why; of mindspore they read that this project has not written the kernels."""
+    backend = loaded(name)
+    in_one_process = [family for family, kind in TYPES.items() if not kind.ranks]
+    lacking = {family for family in in_one_process if backend.builder(family) is None}
+    assert lacking == {*backend.lacking_families}

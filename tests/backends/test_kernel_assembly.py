@@ -128,7 +128,7 @@ def test_every_kernel_says_how_it_was_set_up(name, family):
     needed(name)
     backend = loaded(name)
     if backend.builder(family) is None:
-        pytest.skip(f"the {name} backend has no {family} kernels")
+        pytest.skip(f"this project has no {family} kernels for {name}")
     small = families.kinds(family)[0]
     try:
         kernel = backend.build(small, small.precisions[0], small.operations[0])

@@ -54,6 +54,10 @@ class JaxDevice(Backend):
     name = "jax"
     devices: ClassVar[tuple[str, ...]] = ("cpu", "cuda")
     compiles = True
+    lacking_families: ClassVar = {
+        "model": "jax has no layers and no optimisers of its own: whole networks are measured in"
+        " torch and mindspore",
+    }
 
     def __init__(self, device: str = "cpu") -> None:
         self.device = device

@@ -3,7 +3,7 @@
 import os
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +20,12 @@ class NumpyBackend(Backend):
     """numpy, with scipy for sparse operations."""
 
     name = "numpy"
+    lacking_families: ClassVar = {
+        "model": "numpy has no layers and no gradients: whole networks are measured in torch and"
+        " mindspore",
+        "quantisation": "numpy has no bfloat16, in which the rows are, and no operation that"
+        " computes codes with scales",
+    }
 
     def __init__(self, device: str = "cpu") -> None:
         super().__init__(device)

@@ -34,7 +34,16 @@ class OnnxRuntimeBackend(Runtime):
     name = "onnxruntime"
     lacking_families: ClassVar = {
         "optimizer_step": "onnxruntime runs inference: it refuses ONNX's operators of optimisers"
-        " (ai.onnx.preview.training)"
+        " (ai.onnx.preview.training)",
+        "model": "onnxruntime runs networks that torch exports: measure them with torch and"
+        " DEEPBENCH_EXECUTION=onnxruntime",
+        "grouped_gemm": "onnxruntime has no product of groups of different sizes: its operator MoE"
+        " computes a whole layer (moe_layer)",
+        "linear_cross_entropy": "onnxruntime has no single operator for linear layer and"
+        " cross-entropy",
+        "kl_div": "onnxruntime has no operator of the Kullback-Leibler divergence",
+        "sampling": "onnxruntime has no operator that draws by top-p from given probabilities: its"
+        " Sampling runs a whole decoder",
     }
     lacking: ClassVar = {
         "tf32": NO_TF32,

@@ -38,6 +38,10 @@ class TensorFlowDevice(CpuBackend):
     name = "tensorflow"
     lacking: ClassVar = {"tf32": NO_TF32}
     lacking_families: ClassVar = {
+        "model": "tensorflow is not measured on whole networks: these run in torch, mindspore and"
+        " onnxruntime",
+        "optimizer_step": "tensorflow's optimisers are those of Keras, which this project does not"
+        " measure yet",
         "quantised_linear": "tensorflow has no product of codes with scales by rows or groups: its"
         " quantised products take one range of floats for a whole matrix",
         "quantisation": "tensorflow quantises by one range for all of a tensor or for each channel,"
