@@ -19,7 +19,10 @@ def entries_of(kind: type[Collective], fact: Fact, application: str) -> list[Ent
     As in nccl-tests, the published program gives the size of the whole vector for each operation.
     """
     if "topk" in fact.dims:
-        raise LeftOut("each token goes to its own experts, so the parts differ in size")
+        raise LeftOut(
+            "each token goes to the ranks of its own experts, so the parts differ in size: those of"
+            " collective operations here are equal"
+        )
     if kind.family not in fact.operations:
         return []
     problem = kind(fact.size("tokens") * fact.size("hidden"))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.collective import Collective
-from deepbench_ops.problems.problem import DEEPBENCH_SETS, Sheets, Table
+from deepbench_ops.problems.problem import SETS, Sheets, Table
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class AllReduce(Collective):
     heading: ClassVar[str] = "all-reduce"
     outcome: ClassVar[str] = "every process ends with the whole sum"
     position: ClassVar[int] = 50
-    listed_in: ClassVar[tuple[str, ...]] = DEEPBENCH_SETS
+    listed_in: ClassVar[tuple[str, ...]] = SETS
     id_pattern: ClassVar[str] = r"n(?P<elements>\d+)"
     operations: ClassVar[tuple[str, ...]] = ("sum",)
     precisions: ClassVar[tuple[str, ...]] = ("float32",)

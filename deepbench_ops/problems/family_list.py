@@ -1,7 +1,8 @@
 """List of the families of operations, found by their files.
 
 A family is a module with one dataclass derived from `Problem`, and a CSV file of its problems with
-the same name next to it. This package has the families of this project. Another distribution
+the same name next to it. A family of DeepBench that also has modern sizes lists these in a second
+file, `<family>_modern.csv`. This package has the families of this project. Another distribution
 registers a package with such files by an entry point of the group `deepbench.families`.
 """
 
@@ -24,6 +25,9 @@ OWN_PACKAGE = __package__
 SEPARATOR = "; "
 """Text between the aliases of a line."""
 
+MODERN_LIST = "_modern.csv"
+"""End of the name of the file with a DeepBench family's modern sizes."""
+
 GROUP = "deepbench.families"
 """Group of the entry points whose value is a package of families; their names do not matter."""
 
@@ -43,11 +47,15 @@ class Family:
 
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
-        """Problems of the family's CSV file, in the order of the file."""
-        path = files(self.package).joinpath(f"{self.name}.csv")
-        with path.open(encoding="utf-8") as lines:
+        """Problems of the family's CSV files, in the order of the files."""
+        modern = f"{self.name}{MODERN_LIST}"
+        more = self._listed(modern) if files(self.package).joinpath(modern).is_file() else ()
+        return (*self._listed(f"{self.name}.csv"), *more)
+
+    def _listed(self, name: str) -> tuple[Problem, ...]:
+        with files(self.package).joinpath(name).open(encoding="utf-8") as lines:
             rows = csv.DictReader(lines)
-            return tuple(self._problem(row, f"{path.name}, line {rows.line_num}") for row in rows)
+            return tuple(self._problem(row, f"{name}, line {rows.line_num}") for row in rows)
 
     def _problem(self, row: Mapping[str, str], where: str) -> Problem:
         """Return the problem of a row; raise DeepbenchError, with its place, for a wrong row."""

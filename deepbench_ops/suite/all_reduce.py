@@ -5,15 +5,19 @@ from deepbench_ops.distributed import prepared_ranks
 from deepbench_ops.problems.all_reduce import AllReduce
 
 
+def _params(listed):
+    return (
+        [problem.id for problem in problems.load("all_reduce", listed)],
+        list(AllReduce.precisions),
+        list(AllReduce.ranks),
+    )
+
+
 class Training:
     """The vectors of gradients that data-parallel training sums, on one machine."""
 
     param_names = ("problem", "precision", "ranks")
-    params = (
-        [problem.id for problem in problems.load("all_reduce", "training")],
-        list(AllReduce.precisions),
-        list(AllReduce.ranks),
-    )
+    params = _params("training")
     rounds = 2
     timeout = 1800
     version = "1"  # raised by hand when the measured work changes
@@ -29,3 +33,9 @@ class Training:
 
     def kernel_sum(self, problem, precision, ranks):
         return self.prepared
+
+
+class ModernFull(Training):
+    """Tensors of a language model that is split over ranks."""
+
+    params = _params("modern_full")

@@ -20,10 +20,7 @@ FLOAT32_ADDED = "float32 added by this project"
 OWN = "size of this project, for processors"
 
 NOT_MEASURED = {
-    "all_reduce_8x1024": "all_reduce is DeepBench's family: its sets are DeepBench's and its"
-    " vectors float32; deepbench allreduce measures any size",
-    "all_reduce_1048576x1024": "as all_reduce_8x1024",
-    "attention_index": "no measured framework has it on a processor",
+    "attention_index": "no measured framework has these scores as an operation on a processor",
 }
 """Reasons, by the name or the kind of published lines, why no module reads them."""
 

@@ -1,11 +1,12 @@
-"""Grouped products: the experts of mixture-of-experts layers, with a matrix for each."""
+"""Grouped products: experts of mixture-of-experts layers, and batches of equal products."""
 
 import re
 
 from deepbench_ops.problems.grouped_gemm import GroupedGemm
 from modern_table_sources import OWN, Entry, Fact, LeftOut
+from modern_table_sources.linear_layer import UNTURNED, WIDER
 
-KINDS = ("grouped_gemm_moe",)
+KINDS = ("grouped_gemm_moe", "gemm_llm")
 
 SPLITS = {
     "decode": "single",
@@ -22,14 +23,19 @@ MODELS = {
     "deepseek_v3": "DeepSeek-V3",
     "deepgemm": "DeepGEMM's test",
     "torch_scaled": "torch's benchmark of operators",
+    "xpu": "Triton's benchmark for Intel GPUs",
 }
 PARTS = {"gate_up": "gate and up", "down": "down"}
 
+BATCH = "published as a batch of equal products, one group for each"
 DRAWN = "the source draws loads around this number of rows"
 
 
 def entries(fact: Fact) -> list[Entry]:
-    """Return the product of a line; for one grouped along k, the gradient of the weights."""
+    """Return the product of a line; for one grouped along k, the gradient of the weights. A line
+    about a single product has none, one about a batch of products a group for each."""
+    if fact.kind == "gemm_llm":
+        return _batch(fact) if fact.size("b", 1) > 1 else []
     groups = _first_number(fact, "groups")
     notes = [fact.note, *fact.type_notes]
     if fact.operations == ("backward_weight",):
@@ -50,6 +56,12 @@ def entries(fact: Fact) -> list[Entry]:
     split = SPLITS[fact.dims["split"]]
     problem = GroupedGemm(groups, rows, fact.size("n"), fact.size("k"), split)
     return [_entry(fact, problem, notes, "forward")]
+
+
+def _batch(fact: Fact) -> list[Entry]:
+    batch, (m, n, k) = fact.size("b"), (fact.size(name) for name in "mnk")
+    notes = [fact.note, BATCH, *fact.type_notes, UNTURNED, WIDER]
+    return [_entry(fact, GroupedGemm(batch, batch * m, n, k), notes, "forward")]
 
 
 def _entry(fact: Fact, problem: GroupedGemm, notes: list[str], operation: str) -> Entry:

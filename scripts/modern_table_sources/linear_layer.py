@@ -32,7 +32,7 @@ WIDER = "published with a float32 result of bfloat16 operands"
 def entries(fact: Fact) -> list[Entry]:
     """Return the layer of a line; for the product of a gradient, the layer with that gradient."""
     if fact.size("b", 1) > 1:
-        raise LeftOut("a product of many matrices is no linear layer")
+        raise LeftOut("a batch of products is a grouped product, not a linear layer")
     operation, _, bias = fact.operations[0].partition("+")
     m, n, k = (fact.size(name) for name in "mnk")
     sizes = {

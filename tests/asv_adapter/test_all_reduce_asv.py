@@ -113,7 +113,8 @@ def test_too_little_memory_is_a_reason(monkeypatch):
 
 
 def test_the_suite_has_every_size_and_number_of_ranks():
-    """Seven sizes by five numbers of ranks, whatever is installed; a selection finds them."""
+    """Seven sizes of DeepBench, and two modern ones, by five numbers of ranks; a selection finds
+    them."""
     name = "all_reduce_suite"
     spec = importlib.util.spec_from_file_location(
         name, ROOT / "deepbench_ops" / "suite" / "all_reduce.py"
@@ -121,8 +122,10 @@ def test_the_suite_has_every_size_and_number_of_ranks():
     suite = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(suite)
     ids, precisions, ranks = suite.Training.params
-    assert [problem.id for problem in problems.load("all_reduce")] == ids
+    assert [problem.id for problem in problems.load("all_reduce", "training")] == ids
     assert (["float32"], [2, 4, 8, 16, 32]) == (precisions, ranks)
+    assert (["n8192", "n1073741824"], precisions, ranks) == suite.ModernFull.params
+    assert all(hasattr(kind, "kernel_sum") for kind in (suite.Training, suite.ModernFull))
     pattern = re.compile(bench_regex(select("training", "all_reduce"), ["float32"]))
     assert pattern.search(f"{NAME}('n100000', 'float32', 32)")
 

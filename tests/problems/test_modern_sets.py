@@ -2,6 +2,7 @@
 
 import csv
 import re
+from pathlib import Path
 
 import make_modern_tables
 import pytest
@@ -10,6 +11,12 @@ from modern_table_sources import Fact, LeftOut
 from deepbench_ops.problems import MODERN_SETS, bench_regex, load, select
 from deepbench_ops.problems.problem import DEEPBENCH_SETS, SETS
 from deepbench_ops.problems.problem_lists import TYPES, measured
+
+ROOT = Path(__file__).resolve().parents[2]
+PUBLISHED = ROOT.parent / "shared" / "data" / "modern" / "problems.csv"
+FOLDER = ROOT / "deepbench_ops" / "problems"
+LINES = 226
+"""Published sizes in the list from which the tables of modern operations are made."""
 
 FAMILIES = [name for name, kind in TYPES.items() if kind.listed_in == MODERN_SETS]
 
@@ -28,8 +35,7 @@ def suite():
 def test_families_of_today_and_of_deepbench_are_listed_apart():
     """No problem is in a set that its family does not declare."""
     for family, kind in TYPES.items():
-        whole = SETS if kind.whole_models else ()
-        assert kind.listed_in in (MODERN_SETS, DEEPBENCH_SETS, whole)
+        assert kind.listed_in in (MODERN_SETS, DEEPBENCH_SETS, SETS)
         for problem in load(family):
             assert set(problem.sets) <= set(kind.listed_in)
 
@@ -85,6 +91,60 @@ def test_the_headline_has_some_of_each_family_of_today(family):
     chosen = TYPES[family].headline
     assert ["modern"] == list(chosen)
     assert 1 <= len(chosen["modern"]) <= 3
+
+
+def published_lines():
+    """Each published line, with its problems or the reason why it has none."""
+    with (FOLDER / make_modern_tables.LINES).open(encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))
+
+
+def test_every_published_line_is_in_the_set_or_has_a_reason():
+    """Together they are all lines; those that two cores can run are in the smaller set."""
+    listed = published_lines()
+    measured_lines = [line for line in listed if line["problems"]]
+    stated = [line for line in listed if line["reason"]]
+    assert LINES == len({line["name"] for line in listed}) == len(measured_lines) + len(stated)
+    for line in measured_lines:
+        for each in line["problems"].split("; "):
+            family, problem = each.split()
+            wanted = "modern" if line["core"] == "1" else "modern_full"
+            assert problem in {found.id for found in load(family, wanted)}
+
+
+def test_rows_of_the_sets_are_the_published_lines_and_those_of_this_project():
+    """A line that two families measure has a row in each; no row is without a line."""
+    sources = make_modern_tables.readers()
+    rows = {
+        family: sum(
+            count
+            for problem in load(family)
+            for name, count in zip(problem.sets, problem.rows, strict=True)
+            if name in MODERN_SETS
+        )
+        for family in sources
+    }
+    entries = [each.split()[0] for line in published_lines() if line["problems"]
+               for each in line["problems"].split("; ")]  # fmt: skip
+    assert rows == {name: entries.count(name) + len(sources[name].OURS) for name in sources}
+
+
+def test_the_documentation_has_the_reason_of_each_line_without_a_problem():
+    """By its name, in the table of sizes that are left out."""
+    page = (ROOT / "docs" / "reference" / "method_modern.md").read_text(encoding="utf-8")
+    left_out = page.partition("## Left out")[2]
+    missing = [line["name"] for line in published_lines() if line["reason"]]
+    assert missing
+    assert [] == [name for name in missing if f"`{name}`" not in left_out]
+
+
+@pytest.mark.skipif(not PUBLISHED.exists(), reason="the list of published sizes is not here")
+def test_the_tables_are_those_of_the_script(monkeypatch, tmp_path):
+    """Every table that scripts/make_modern_tables.py writes is the committed one."""
+    monkeypatch.setattr("sys.argv", ["", str(PUBLISHED), "--out", str(tmp_path)])
+    make_modern_tables.main()
+    for path in tmp_path.iterdir():
+        assert (FOLDER / path.name).read_text("utf-8") == path.read_text("utf-8")
 
 
 LINE = {
