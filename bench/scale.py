@@ -6,10 +6,10 @@
 
 Ten machines have a time of each kernel with each of 200 releases (`generated_site.py`), cut to
 100,000, 1 million or 10 million points. Each stage is a process of its own: packing and importing
-submissions, `deepbench store build`, verdicts over all machines, publishing by asv with our pages,
-opening the pages (where chromium is there), and plain asv's publishing. Memory is the peak of the
-largest process of a stage. Limits of time end a stage. With --reading it is the commands that read
-points instead, each without the store and with it.
+submissions, `deepbench store build`, a query, verdicts over all machines, publishing by asv with
+our pages, opening the pages (where chromium is there), and plain asv's publishing. Memory is the
+peak of the largest process of a stage. Limits of time end a stage. With --reading it is the
+commands that read points instead, each without the store and with it.
 """
 
 import argparse
@@ -30,7 +30,7 @@ from tabulate import tabulate
 
 MACHINES, RELEASES = 10, 200
 NEWEST = f"{FRAMEWORKS[0]}-1.{(RELEASES - 1) // len(FRAMEWORKS)}.0"
-STAGES = ("submit", "import", "store build", "verdict", "publish", "pages", "plain asv")
+STAGES = "submit", "import", "store build", "query", "verdict", "publish", "pages", "plain asv"
 HEADERS = ("points", "stage", "s", "CPU s", "GiB", "status")
 READING = (
     ("verdict", "--all-machines", "--format", "json"),
@@ -53,6 +53,7 @@ READING = (
     ("table", "mindspore", "--machine", "machine-00"),
 )
 """Commands that read points; those on whole models have no answer in 100,000 points."""
+QUESTION = "SELECT machine, count(*), avg(seconds) FROM times GROUP BY machine"
 READING_HEADERS = ("points", "command", "read from", "s", "CPU s", "GiB", "status")
 MEASURED = "--measured"
 """First argument of the process that runs a command and prints its cost."""
@@ -173,6 +174,8 @@ def commands(stage: str, folder: Path) -> list[list[str]]:
         return [[*deepbench, "import", *sent, "--results", str(folder / "imported" / "results")]]
     if stage == "store build":
         return [[*deepbench, "store", "build"]]
+    if stage == "query":
+        return [[*deepbench, "query", QUESTION]]
     if stage == "verdict":
         return [[*deepbench, "verdict", "--all-machines", "--format", "json"]]
     if stage == "publish":

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from deepbench_ops import process_lifetime
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.fleet import job_folder, job_result_merging, reframe_site
+from deepbench_ops.fleet import job_folder, job_result_merging, reason_lines, reframe_site
 from deepbench_ops.fleet.job_folder import MEASURED, JobFolder
 from deepbench_ops.fleet.pending_jobs import PendingJobs
 from deepbench_ops.fleet.scheduled_jobs import PLAN_VARIABLE, SLURM, FleetJobs
@@ -139,9 +139,10 @@ class FleetRun:
             _stop(process)
             self.collect()
         failures = _failures(report)
-        lines = [line for number, line in failures if number not in pending.cancelled]
-        for line in lines if failures else self._refusal(process.returncode):
-            self.say(line)
+        failed = ((name, why) for number, name, why in failures if number not in pending.cancelled)
+        lines = reason_lines.of(failed) if failures else self._refusal(process.returncode)
+        for line in lines:
+            self._say_once(line)
         return process.returncode == 0
 
     def _command(self, report: Path) -> list[str]:
@@ -184,8 +185,9 @@ def _stop(process: "subprocess.Popen[bytes]") -> None:
             )
 
 
-def _failures(report: Path) -> list[tuple[str | None, str]]:
-    """Return the scheduler's number and a line of each test that failed, from ReFrame's report.
+def _failures(report: Path) -> list[tuple[str | None, str, str]]:
+    """Return the scheduler's number, name and reason of each test that failed, from ReFrame's
+    report.
 
     The number is None for a test that was not submitted.
     """
@@ -196,7 +198,8 @@ def _failures(report: Path) -> list[tuple[str | None, str]]:
     return [
         (
             case.get("jobid"),
-            f"{case['display_name']}: {' '.join(str(case.get('fail_reason')).split())}",
+            str(case["display_name"]),
+            " ".join(str(case.get("fail_reason")).split()),
         )
         for run in runs
         for case in run.get("testcases", ())

@@ -65,8 +65,8 @@ def from_environment(system: str, partitions: Sequence[Mapping[str, Any]]) -> Fl
     path = Path(named)
     plan = plans.read(path)
     found = tuple(reframe_site.partition(system, each) for each in partitions)
-    site = Site(plan.system, plan.config, found)
-    if not plan.system:
+    site = Site(system, "", found)
+    if [each.name for each in found] == [reframe_site.LOCAL_PARTITION]:
         site = reframe_site.here(plan.machine_types[0])
     return FleetJobs(path.resolve(), plan, site)
 

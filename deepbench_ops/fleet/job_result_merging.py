@@ -2,18 +2,25 @@
 
 They are merged as submissions are (`exchange.submissions.submission`), so that jobs may end in any
 order and be merged twice. All of them are: unsteady ones are judged when results are read, as those
-of `asv run` are. Where every node ran a job its times are for comparing nodes, and nothing is
-merged.
+of `asv run` are. Where the results have another time of a kernel, a steady one takes its place, as
+those of `asv run` do; next to an unsteady one the other stays. Where every node ran a job its times
+are for comparing nodes, and nothing is merged.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange.submissions import submission
+from deepbench_ops.exchange.submissions import (
+    conflict_resolution,
+    submission,
+    submission_merging,
+)
 from deepbench_ops.fleet.job_folder import JobFolder
 from deepbench_ops.releases import table_location
+from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import locks, model_runs
 
 
@@ -30,7 +37,7 @@ def collect(results: Path, folders: Iterable[JobFolder], say: Callable[[str], No
         if outcome is None or not folder.awaits_merge:
             continue
         try:
-            times = _merge(results, folder)
+            times, less_good = _merge(results, folder)
         except DeepbenchError as wrong:
             folder.end_merge(outcome, refused=str(wrong))
             say(f"{folder.name}: its times are not taken into {results}: {wrong}")
@@ -38,11 +45,19 @@ def collect(results: Path, folders: Iterable[JobFolder], say: Callable[[str], No
         folder.end_merge(outcome, times)
         merged += 1
         say(f"{folder.name}: measured times stored in {results}: {times}")
+        if less_good:
+            say(
+                f"{folder.name}: {less_good} of them are unsteady, and do not replace earlier times"
+                " of these kernels"
+            )
     return merged
 
 
-def _merge(results: Path, folder: JobFolder) -> int:
-    """Merge the times and the runs of trainings of a job; return their number."""
+def _merge(results: Path, folder: JobFolder) -> tuple[int, int]:
+    """Merge the times and the runs of trainings of a job.
+
+    Returns their number, and how many times replace no earlier one, since they are unsteady.
+    """
     with locks.results(results, doing=f"deepbench fleet, merging {folder.name},"):
         known = {release.hash: release for release in table_location.load(results)}
         packed = submission.pack(folder.results, folder.job.machine, known, also_unsteady=True)
@@ -51,4 +66,38 @@ def _merge(results: Path, folder: JobFolder) -> int:
         runs = model_runs.load(folder.results / folder.job.machine)
         if runs:
             model_runs.add(results / folder.job.machine, runs)
-    return len(runs) + sum(len(each["points"]) for each in packed["results"])
+        times = len(runs) + sum(len(each["points"]) for each in packed["results"])
+        return times, _replace_earlier(results, folder, packed, known)
+
+
+def _replace_earlier(
+    results: Path, folder: JobFolder, packed: dict[str, Any], known: Mapping[str, Release]
+) -> int:
+    """Show the merged times in the place of earlier ones, but for unsteady ones the earlier; return
+    how many are so."""
+    machine = folder.job.machine
+    own = _ids(packed)
+    both = [
+        conflict
+        for conflict in conflict_resolution.of_machine(results / machine, known.values())
+        if own & {one.id for one in conflict.versions}
+    ]
+    if not both:
+        return 0
+    steady = _ids(submission.pack(folder.results, machine, known))
+    chosen: set[str] = set()
+    less_good = 0
+    for conflict in both:
+        versions = {one.id for one in conflict.versions}
+        earlier = versions - own
+        if new := versions & steady:
+            chosen |= new
+        elif len(earlier) == 1:  # of several the user chooses
+            chosen |= earlier
+            less_good += 1
+    conflict_resolution.resolve(both, chosen)
+    return less_good
+
+
+def _ids(packed: dict[str, Any]) -> set[str]:
+    return {id for result in packed["results"] for id in submission_merging.short_ids(result)}

@@ -24,7 +24,13 @@ from deepbench_ops.asv_adapter import private_result_fields, result_files
 from deepbench_ops.asv_adapter.run_hooks import YES_VARIABLE
 from deepbench_ops.errors import DeepbenchError, remedy
 from deepbench_ops.fleet import fleet_plan as plans
-from deepbench_ops.fleet import job_folder, kernel_failures, node_process, node_training
+from deepbench_ops.fleet import (
+    job_folder,
+    kernel_failures,
+    node_allocation,
+    node_process,
+    node_training,
+)
 from deepbench_ops.fleet.fleet_plan import Job, Plan
 from deepbench_ops.fleet.job_folder import JobFolder, Outcome
 from deepbench_ops.fleet.machine_type import MachineType, type_of
@@ -69,7 +75,7 @@ def run(path: Path, id: str, digest: str) -> str:
     folder = job_folder.folder_of(plan, path, plan.job(id), node)
     with (
         locks.writing(folder.path, doing=f"the job {folder.name} on {node}"),
-        locks.in_turn(locks.of_user() / "fleet", doing=f"the job {folder.name}"),
+        locks.in_turn(locks.of_user() / f"fleet-{platform.node()}", doing=f"the job {folder.name}"),
     ):
         done = f"{job_folder.DONE} {folder.name} of the plan {digest}"
         known = folder.outcome()
@@ -104,6 +110,8 @@ def _measure(plan: Plan, path: Path, folder: JobFolder, node: str) -> Measured:
     root = project.find(path.resolve().parent)
     if root is None:
         raise DeepbenchError(f"{path} lies in no project folder: put it into one, such as fleet/")
+    if plan.placement:
+        node_allocation.demand_hosts(plan.placement)
     kind = type_of(path, folder.job.machine)
     kind.describe(root / "results", node)
     kind.give_profile(folder.results)

@@ -97,15 +97,15 @@ class FleetJobs:
         return LEAST_SECONDS + round(TIMES_EXPECTED * self.plan.job(id).seconds)
 
 
-def of(path: Path, plan: Plan) -> FleetJobs:
+def of(path: Path, plan: Plan, system: str = "", config: str = "") -> FleetJobs:
     """Return the jobs of a plan, whose site ReFrame is asked for.
 
-    Raises DeepbenchError as `demand_launcher` does.
+    system, config: in the place of the plan's own, "" for those. Raises DeepbenchError as
+    `demand_launcher` does.
     """
+    system, config = system or plan.system, config or plan.config
     place = (
-        reframe_site.read(plan.system, plan.config)
-        if plan.system
-        else reframe_site.here(plan.machine_types[0])
+        reframe_site.read(system, config) if system else reframe_site.here(plan.machine_types[0])
     )
     demand_launcher(place, plan.machine_types, plan.placement)
     return FleetJobs(path.resolve(), plan, place)

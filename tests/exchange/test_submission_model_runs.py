@@ -103,6 +103,7 @@ def test_a_later_run_and_a_signed_one_are_kept(tmp_path):
         ({"kind": "speed"}, "it is no run"),
         ({"batch": [1]}, "it is no run"),
         ({"median_seconds": 1e-8}, "times the"),
+        ({"day": "2999-01-01"}, "its day is 2999-01-01, in the future"),
     ],
 )
 def test_a_run_that_cannot_be_is_refused(change, said):

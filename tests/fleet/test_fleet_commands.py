@@ -1,16 +1,40 @@
 """Lines and exit statuses of the fleet's commands about jobs that ended before."""
 
 import json
+import subprocess
+import sys
 
 import command
 import fleet_project
 import pytest
 from numpy.testing import assert_allclose
 
-from deepbench_ops.fleet import fleet_plan, job_folder
+from deepbench_ops.fleet import fleet_plan, job_folder, scheduled_jobs
 from deepbench_ops.fleet.job_folder import Outcome
+from deepbench_ops.storage import locks
 
 HOUR = 3600.0
+CONFIGURATION = """
+site_configuration = {
+    "systems": [
+        {
+            "name": "mycluster",
+            "hostnames": [".*"],
+            "modules_system": "nomod",
+            "partitions": [
+                {
+                    "name": "cpu",
+                    "scheduler": "local",
+                    "launcher": "local",
+                    "environs": ["builtin"],
+                    "extras": {"deepbench_machine": "MACHINE"},
+                }
+            ],
+        }
+    ],
+    "environments": [{"name": "builtin", "target_systems": ["mycluster"]}],
+}
+"""
 COUNTS = ("measured", "not_merged")
 
 
@@ -43,6 +67,60 @@ def test_times_that_are_refused_are_said_and_end_with_status_1(refused):
     assert "all jobs are measured; deepbench fleet run merges 1 of them" in said.splitlines()
     _, text, _ = command.deepbench("fleet", "status", "--format", "json")
     assert (1, 1) == tuple(json.loads(text)[fleet_project.MACHINE][key] for key in COUNTS)
+
+
+def test_jobs_with_the_same_reason_share_a_line(tmp_path, monkeypatch):
+    """With the first one's name and the number of the others."""
+    path = fleet_project.make(tmp_path)
+    jobs = [fleet_project.job(number) for number in range(1, 6)]
+    plan = fleet_project.write(path, fleet_project.plan(*jobs))
+    for folder, why in zip(job_folder.folders(plan, path), "aaabb", strict=True):
+        folder.end(Outcome(False, "n1", 1.0, why))
+    monkeypatch.chdir(tmp_path)
+    _, said = deepbench("fleet", "status")
+    lines = [line for line in said.splitlines() if line.endswith("[n1]")]
+    names = [job.id for job in jobs]
+    first, second = f"{names[0]} and 2 other jobs: a", f"{names[3]} and 1 other job: b"
+    assert [f"{first} [n1]", f"{second} [n1]"] == lines
+
+
+def test_a_second_run_of_a_plan_is_refused(tmp_path, monkeypatch):
+    """With the process that runs it."""
+    path = fleet_project.make(tmp_path)
+    fleet_project.write(path, fleet_project.plan())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(locks, "WAIT_SECONDS", 0.2)
+    monkeypatch.setattr(locks, "QUIET_SECONDS", 0.1)
+    code = (
+        "import sys; from pathlib import Path; from deepbench_ops.storage import locks\n"
+        "with locks.writing(Path(sys.argv[1]), doing='deepbench fleet run'):\n"
+        "    print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(path.parent / "reframe")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as first:
+        first.stdout.readline()
+        status, said = deepbench("fleet", "run")
+        first.kill()
+    assert (2, True) == (status, f"process {first.pid}" in said.splitlines()[-1])
+    assert "reframe: try again when it has ended" in said
+
+
+def test_a_plan_without_a_system_runs_on_the_named_one(tmp_path, monkeypatch):
+    """By its partition for the machine type; a system that has none is refused."""
+    path = fleet_project.make(tmp_path)
+    plan = fleet_project.write(path, fleet_project.plan())
+    config = tmp_path / "site.py"
+    config.write_text(CONFIGURATION.replace("MACHINE", fleet_project.MACHINE))
+    jobs = scheduled_jobs.of(path, plan, "mycluster", str(config))
+    assert "mycluster:cpu" == jobs.partition(plan.jobs[0].id)
+    assert "here:local" == scheduled_jobs.of(path, plan).partition(plan.jobs[0].id)
+    monkeypatch.chdir(tmp_path)
+    config.write_text(CONFIGURATION.replace("MACHINE", "another"))
+    status, said = deepbench("fleet", "run", "--system", "mycluster", "--config", "site.py")
+    assert (2, True) == (status, "unknown machine type of mycluster 'here'" in said), said
 
 
 def test_the_status_of_a_plan_for_every_node_says_which_nodes_it_knows(tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ import itertools
 import json
 from datetime import date
 from pathlib import Path
+from statistics import median
 
 import fleet_project
 import full_disk
@@ -25,28 +26,29 @@ SIZES = (16, 32, 64)
 FACTS = {"python": "3.11.7", "node": "n1"}
 
 
-def point(size: int) -> dict:
-    """A time of a product."""
+def point(size: int, levels: tuple[float, ...] = (1.0,)) -> dict:
+    """A time of a product, by processes with these times as multiples of the usual one."""
     key = [f"'m1760_n{size}_k1760_NN'", "'float32'"]
     name = "gemm.Training.kernel_forward"
-    return {"benchmark": name, "params": key, "seconds": size / 1e4, "samples": [size / 1e4] * 3}
+    samples = [level * size / 1e4 for level in levels for _ in range(3)]
+    return {"benchmark": name, "params": key, "seconds": median(samples), "samples": samples}
 
 
-def measured(size: int) -> dict:
-    """The record of that time."""
+def measured(size: int, level: float = 1.0) -> dict:
+    """The record of one of those processes."""
     return {
         "benchmark": point(size)["benchmark"],
         "params": [text.strip("'") for text in point(size)["params"]],
         "release": RELEASE.name,
-        "started_at": float(size),
+        "started_at": size + level,
         "number": 1,
-        "seconds": point(size)["samples"],
+        "seconds": point(size, (level,))["samples"],
         "yardstick": [],
         "fingerprint": facts_digest.digest(FACTS),
     }
 
 
-def fill(folder: JobFolder, sizes: tuple[int, ...]) -> None:
+def fill(folder: JobFolder, sizes: tuple[int, ...], levels: tuple[float, ...] = (1.0,)) -> None:
     """Put times and records into the results of a job, as measuring does."""
     fleet_project.describe(folder.results, folder.job.machine)
     machine = folder.results / folder.job.machine
@@ -63,9 +65,9 @@ def fill(folder: JobFolder, sizes: tuple[int, ...]) -> None:
                 "environment": "release-py3-DEEPBENCH_CACHEwarm-DEEPBENCH_DEVICEcpu",
                 "variables": {"DEEPBENCH_DEVICE": "cpu", "DEEPBENCH_CACHE": "warm"},
                 "libraries": {},
-                "points": [point(size) for size in sizes],
+                "points": [point(size, levels) for size in sizes],
                 "conditions": {facts_digest.digest(FACTS): FACTS},
-                "measurements": [measured(size) for size in sizes],
+                "measurements": [measured(size, level) for size in sizes for level in levels],
             }
         ],
     }
@@ -136,6 +138,45 @@ def test_a_job_is_merged_once_and_twice_alike(project):
         (folder.path / job_folder.COLLECTED).unlink()
     assert 3 == job_result_merging.collect(results, folders, print)
     assert before == content(results)
+
+
+UNSTEADY, STEADY, LATER = (1.0, 2.0), (1.1, 1.101), (1.2, 1.201)
+"""Times of two processes, as multiples of the usual one."""
+
+
+def merged(tmp_path: Path, *plans: tuple[float, ...]) -> tuple[list[float], list[str]]:
+    """The samples that the results show of a kernel, as multiples of its usual time, after plans
+    that measured it at these levels, and the lines about them."""
+    said: list[str] = []
+    for number, levels in enumerate(plans):
+        plan = fleet_project.plan()
+        (folder,) = job_folder.folders(plan, tmp_path / f"fleet-{number}" / "plan.json")
+        fill(folder, SIZES[:1], levels)
+        job_result_merging.collect(tmp_path / "results", [folder], said.append)
+    (path,) = result_files.paths(tmp_path / "results" / fleet_project.MACHINE)
+    (row,) = json.loads(path.read_text())["results"].values()
+    columns = json.loads(path.read_text())["result_columns"]
+    ((samples,),) = (dict(zip(columns, row, strict=False))["samples"],)
+    return sorted({round(each * 1e4 / SIZES[0], 6) for each in samples}), said
+
+
+@pytest.mark.parametrize(
+    ("plans", "shown"),
+    [
+        ((STEADY, LATER), LATER),
+        ((LATER, STEADY), STEADY),
+        ((UNSTEADY, STEADY), STEADY),
+        ((STEADY, UNSTEADY), STEADY),
+        ((STEADY, LATER, STEADY), LATER),
+    ],
+)
+def test_a_steady_time_takes_the_place_of_earlier_ones(tmp_path, plans, shown):
+    """As it does with asv run; one that was replaced does not come back when it is merged again."""
+    fleet_project.make(tmp_path)
+    samples, said = merged(tmp_path, *plans)
+    assert sorted({*shown}) == samples
+    kept = [line for line in said if "are unsteady, and do not replace earlier times" in line]
+    assert (plans[-1] == UNSTEADY) == len(kept)
 
 
 def test_the_runs_of_a_training_are_merged_with_the_profile(tmp_path):

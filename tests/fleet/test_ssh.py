@@ -4,6 +4,7 @@ import signal
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import fleet_project
 import local_sshd
@@ -152,33 +153,52 @@ def test_a_host_that_does_not_answer_is_a_line(tmp_path: Path, hosts: SshHosts) 
     assert {"left": 1} == dict(fleet.states())
 
 
-@pytest.mark.parametrize("launcher", ["torchrun", "mpirun"])
-def test_collectives_and_a_training_over_two_hosts(
-    tmp_path: Path, hosts: SshHosts, launcher: str
-) -> None:
-    """The launcher starts a rank on each over ssh; ranks meet over the cable."""
+LAUNCHERS = pytest.mark.parametrize("launcher", ["torchrun", "mpirun"])
+
+
+def over_both(
+    tmp_path: Path, hosts: SshHosts, launcher: str, framework: str, **of_job: Any
+) -> tuple[SshFleet, str]:
+    """A fleet with a job over both hosts, a rank on each, and the name of their machine.
+
+    framework: the job has the installed release of it. of_job: its other fields.
+    """
     pytest.importorskip("torch", reason="torch is not installed")
     if launcher == "mpirun":
         pytest.importorskip("mpi4py", reason="mpi4py is not installed")
     placement = RankPlacement(2, 1, launcher, "cable", hosts.names)
     machine = plans.profile(fleet_project.MACHINE, placement)
-    framework = {"torchrun": "torch", "mpirun": "numpy"}[launcher]
     release = f"{framework}-{metadata.version(framework).partition('+')[0]}"
     fleet = SshFleet(tmp_path, hosts, release, machine, used=hosts.names[:1])
-    jobs = [fleet_project.job(machine=machine, release=release, families=("all_gather",))]
-    if launcher == "torchrun":
-        training = PlannedTraining("mmoe")
-        jobs += [fleet_project.job(2, machine, release=release, families=(), training=training)]
-    fleet.write(jobs, placement=placement)
+    job = fleet_project.job(machine=machine, release=release, **of_job)
+    fleet.write([job], placement=placement)
+    return fleet, machine
+
+
+@LAUNCHERS
+def test_collectives_over_two_hosts(tmp_path: Path, hosts: SshHosts, launcher: str) -> None:
+    """The launcher starts a rank on each over ssh; ranks meet over the cable."""
+    framework = {"torchrun": "torch", "mpirun": "numpy"}[launcher]
+    fleet, machine = over_both(tmp_path, hosts, launcher, framework, families=("all_gather",))
     status, said = fleet.run()
     assert 0 == status, said
-    fleet.demand_all_once(("all_gather",), len(jobs), machine)
+    fleet.demand_all_once(("all_gather",), 1, machine)
     (path,) = measurement_files.paths(tmp_path / "results" / machine)
     facts, records = measurement_files.load(path)
     wanted = {"nodes": "2", "ranks_per_node": "1", "launcher": launcher, "interconnect": "cable"}
     assert all(wanted.items() <= each.items() for each in facts.values())
     assert {2} == {each["params"][2] for each in records}
-    if launcher == "torchrun":
-        found = model_runs.load(tmp_path / "results" / machine)
-        assert [("mmoe", 1), ("mmoe", 2)] == [(run["model"], run["ranks"]) for run in found]
+    assert processes.eventually_gone(fleet.mark)
+
+
+@LAUNCHERS
+def test_a_training_over_two_hosts(tmp_path: Path, hosts: SshHosts, launcher: str) -> None:
+    """One rank alone, then one on each host."""
+    training = PlannedTraining("mmoe")
+    fleet, machine = over_both(tmp_path, hosts, launcher, "torch", families=(), training=training)
+    status, said = fleet.run()
+    assert 0 == status, said
+    found = model_runs.load(tmp_path / "results" / machine)
+    assert [("mmoe", 1), ("mmoe", 2)] == [(run["model"], run["ranks"]) for run in found]
+    assert {"launcher": launcher, "nodes": "2"}.items() <= found[1]["conditions"].items()
     assert processes.eventually_gone(fleet.mark)

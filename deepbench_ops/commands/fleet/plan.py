@@ -339,10 +339,9 @@ def _document(found: "Plan") -> dict[str, object]:
 
 
 def _total(found: "Plan", path: Path) -> str:
-    on = " on every node" if found.every_node else ""
+    hours = "hours of each node" if found.every_node else "node hours"
     return (
-        f"{path}: {counted(len(found.jobs), 'job')}, about"
-        f" {node_hours(_seconds(found))} node hours{on};"
+        f"{path}: {counted(len(found.jobs), 'job')}, about {node_hours(_seconds(found))} {hours};"
         " deepbench fleet run measures them"
     )
 

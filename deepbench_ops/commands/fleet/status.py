@@ -38,7 +38,7 @@ def status(path: Path | None, form: str) -> None:
     The time left is that of the jobs that are left, at the pace of the measured ones and at as many
     at once as are running now.
     """
-    from deepbench_ops.fleet import job_folder, plan_progress
+    from deepbench_ops.fleet import job_folder, plan_progress, reason_lines
     from deepbench_ops.fleet.job_folder import FAILED
 
     path = path_of(path)
@@ -47,18 +47,17 @@ def status(path: Path | None, form: str) -> None:
     show(form, lambda: _states(by_machine), lambda: _states_document(by_machine))
     folders = list(job_folder.folders(found, path))
     reasons = [
-        f"{folder.name}: {outcome.reason} [{outcome.node}]"
+        (folder.name, f"{outcome.reason} [{outcome.node}]")
         for folder in folders
         if folder.state() == FAILED and (outcome := folder.outcome())
     ]
     reasons += [
-        f"{folder.name}: its times are not merged: {folder.refusal}"
+        (folder.name, f"its times are not merged: {folder.refusal}")
         for folder in folders
         if folder.refusal
     ]
-    if found.every_node:
-        reasons.append("nodes on which no job has begun are not counted")
-    say([*reasons, _time_left(list(by_machine.values()))], form)
+    unknown = ["nodes on which no job has begun are not counted"] if found.every_node else []
+    say([*reason_lines.of(reasons), *unknown, _time_left(list(by_machine.values()))], form)
 
 
 def _states(by_machine: "dict[str, PlanProgress]") -> str:

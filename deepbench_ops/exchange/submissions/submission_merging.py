@@ -82,6 +82,11 @@ def version_ids(result: dict[str, Any], empty: Results) -> Iterator[str]:
     return (signed_versions.id_of(path, one.text) for one in _versions(result))
 
 
+def short_ids(result: dict[str, Any]) -> Iterator[str]:
+    """Yield the ids by which conflicts name the versions of points in a submitted result."""
+    return (one.id for one in _versions(result))
+
+
 def _versions(result: dict[str, Any]) -> Iterator[PointVersion]:
     for one in submission_records.versions(result):
         yield PointVersion(as_stored(one.point), one.measurements)

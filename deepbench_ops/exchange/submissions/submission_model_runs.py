@@ -6,6 +6,7 @@ same day the one with the greater text: the same in any order, and however often
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from deepbench_ops.analysis import model_latency_points
@@ -35,7 +36,7 @@ def check(sent: Iterable[ModelRun], known: Profile) -> None:
     """
     for number, run in enumerate(sent, 1):
         try:
-            wrong = model_runs.why_not(run) or _beaten(run, known)
+            wrong = model_runs.why_not(run) or _in_future(run) or _beaten(run, known)
         except (KeyError, TypeError, ValueError) as fault:
             wrong = f"it is no run ({type(fault).__name__}: {fault})"
         if wrong:
@@ -61,6 +62,13 @@ def accept(machine: Path, sent: Sequence[ModelRun], ready: Ready, signed: Signed
 def ids(machine: Path, sent: Iterable[ModelRun]) -> Iterator[str]:
     """Yield the ids by which runs are noted as signed."""
     return (signed_versions.id_of(machine / model_runs.FILE, _text(run)) for run in sent)
+
+
+def _in_future(run: ModelRun) -> str:
+    """Return the day of a run that lies ahead, "" for none: that run would be kept for ever."""
+    tomorrow = datetime.now(UTC).date() + timedelta(days=1)  # it may be that elsewhere already
+    day = str(run.get("day", ""))
+    return f"its day is {day}, in the future" if day > tomorrow.isoformat() else ""
 
 
 def _text(run: ModelRun) -> str:

@@ -64,7 +64,8 @@ def note(
     releases: Sequence[str],
     versions: Sequence[str] = (),
 ) -> None:
-    """Note a submission. One that was noted before changes only if it is signed now and was not.
+    """Note a submission. One that was noted before changes only if it is signed now and was not,
+    or by a signer whose name comes later, so that the order of imports does not matter.
 
     versions: the ids of its versions of points, which count where an allowed signer signed it. For
     the process that holds the lock of the results. Raises OSError.
@@ -73,7 +74,7 @@ def note(
     name, key = signer or (None, "")
     signed = tuple(sorted(set(versions))) if name is not None else ()
     coming = SubmissionOrigin(digest, name, key, tuple(sorted(set(releases))), signed)
-    if _weight(coming) <= _weight(known.get(digest)):
+    if digest in known and _rank(coming) <= _rank(known[digest]):
         return
     known[digest] = coming
     lines = [_line(each) for _, each in sorted(known.items())]
@@ -101,9 +102,8 @@ def _line(one: SubmissionOrigin) -> dict[str, object]:
     return entry if one.versions else {name: entry[name] for name in entry if name != "versions"}
 
 
-def _weight(one: SubmissionOrigin | None) -> int:
-    """Return 0 for no submission, and more for one that is signed, by a known key, and with the
-    ids of its versions, which earlier notes lack."""
-    if one is None:
-        return 0
-    return 1 + bool(one.key) + (one.signer is not None) + bool(one.versions)
+def _rank(one: SubmissionOrigin) -> tuple[int, str, str]:
+    """Return more for a submission that is signed, by a known key, and with the ids of its
+    versions, which earlier notes lack; of equal ones by the names of signer and key."""
+    certainty = bool(one.key) + (one.signer is not None) + bool(one.versions)
+    return certainty, one.signer or "", one.key
