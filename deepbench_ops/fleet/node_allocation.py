@@ -6,28 +6,28 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
-from deepbench_ops.errors import DeepbenchError
 
 ANSWER_SECONDS = 30.0
 
 
-def demand_hosts(placement: RankPlacement, environ: Mapping[str, str] = os.environ) -> None:
-    """Raise DeepbenchError where the hosts of a placement are not the nodes of this job, that of
-    the job script first.
+def why_not(placement: RankPlacement, environ: Mapping[str, str] = os.environ) -> str:
+    """Return a line where the hosts of a placement are not the nodes of this job, that of the job
+    script first; "" where they are.
 
     Slurm and PBS name the nodes of a job; of others nothing is known.
     """
     nodes = of_job(environ)
     if not nodes or not placement.hosts:
-        return
+        return ""
     asked = list(map(_short, placement.hosts))
     given = list(dict.fromkeys(map(_short, nodes)))
-    if asked[0] != given[0] or {*asked} != {*given}:
-        raise DeepbenchError(
-            f"the job has the nodes {', '.join(given)}, and --hosts of the plan are"
-            f" {', '.join(placement.hosts)}: ask the scheduler for these, in this order, or make a"
-            " plan with --launcher srun"
-        )
+    if asked[0] == given[0] and {*asked} == {*given}:
+        return ""
+    return (
+        f"the job has the nodes {', '.join(given)}, and --hosts of the plan are"
+        f" {', '.join(placement.hosts)}: ask the scheduler for these, in this order, or make a"
+        " plan with --launcher srun"
+    )
 
 
 def of_job(environ: Mapping[str, str]) -> Sequence[str]:

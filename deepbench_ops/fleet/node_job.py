@@ -110,8 +110,8 @@ def _measure(plan: Plan, path: Path, folder: JobFolder, node: str) -> Measured:
     root = project.find(path.resolve().parent)
     if root is None:
         raise DeepbenchError(f"{path} lies in no project folder: put it into one, such as fleet/")
-    if plan.placement:
-        node_allocation.demand_hosts(plan.placement)
+    if plan.placement and (reason := node_allocation.why_not(plan.placement)):
+        raise DeepbenchError(reason)
     kind = type_of(path, folder.job.machine)
     kind.describe(root / "results", node)
     kind.give_profile(folder.results)

@@ -3,7 +3,6 @@
 import pytest
 
 from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
-from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet import node_allocation
 
 PLACEMENT = RankPlacement(2, 1, "torchrun", "hdr200", ("n1", "n2.cluster.org"))
@@ -39,9 +38,9 @@ def job(request):
 
 def test_the_nodes_of_the_job_are_taken(job):
     """With and without the name of the network, whatever follows the first."""
-    node_allocation.demand_hosts(PLACEMENT, job("n1,n2"))
+    assert "" == node_allocation.why_not(PLACEMENT, job("n1,n2"))
     three = RankPlacement(3, 1, "mpirun", "hdr200", ("n1", "n2", "n3"))
-    node_allocation.demand_hosts(three, job("n1,n3,n2"))
+    assert "" == node_allocation.why_not(three, job("n1,n3,n2"))
 
 
 @pytest.mark.parametrize("nodes", ["n7,n8", "n7,n2", "n2,n1", "n1", "n1,n2,n3"])
@@ -49,13 +48,11 @@ def test_other_nodes_are_refused(job, nodes):
     """Ranks would run where another job may be."""
     given = ", ".join(nodes.split(","))
     expected = f"the job has the nodes {given}, and --hosts of the plan are n1, n2.cluster.org: ask"
-    with pytest.raises(DeepbenchError) as refused:
-        node_allocation.demand_hosts(PLACEMENT, job(nodes))
-    assert str(refused.value).startswith(expected)
+    assert node_allocation.why_not(PLACEMENT, job(nodes)).startswith(expected)
 
 
 def test_where_nothing_names_the_nodes_any_hosts_are_taken(job, tmp_path):
     """As over ssh, without a scheduler; and where the plan names no hosts."""
-    node_allocation.demand_hosts(PLACEMENT, {})
-    node_allocation.demand_hosts(PLACEMENT, {"PBS_NODEFILE": str(tmp_path / "missing")})
-    node_allocation.demand_hosts(RankPlacement(2, 1, "srun", "hdr200"), job("n7,n8"))
+    assert "" == node_allocation.why_not(PLACEMENT, {})
+    assert "" == node_allocation.why_not(PLACEMENT, {"PBS_NODEFILE": str(tmp_path / "missing")})
+    assert "" == node_allocation.why_not(RankPlacement(2, 1, "srun", "hdr200"), job("n7,n8"))
