@@ -86,10 +86,11 @@ def build(
     contests = framework_page.contests_by_machine(measured, rounds)
     matrices = {name: matrix(some, rounds[name]) for name, some in contests.items()}
     site_data.write(folder, project, machines, lines, once, changes, matrices, problems, cache)
-    verdict_page.write(folder, project, several, changes, site_url)
+    marks = {machine.name: machine.mark for machine in machines if machine.mark}
+    verdict_page.write(folder, project, several, changes, marks, site_url)
     framework_page.write(folder, project, contests, matrices, site_url)
     if site_url:
-        change_feed.write(folder, project, site_url, changes)
+        change_feed.write(folder, project, site_url, changes, marks)
         profiles = {machine.name: machine.profile for machine in machines}
         preview_image.write(folder, project, rankings(lines, profiles), changes)
     noise = noise_data.noise_by_line(measured)

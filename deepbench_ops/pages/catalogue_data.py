@@ -92,7 +92,8 @@ def _machine(
         "facts": dict(profile.facts) if profile else {},
         "surveyed": profile.date if profile else "",
         "submitted": machine.submitted,
-        "unsigned": submission_provenance.mark(machine.submitted),
+        "unsigned": machine.mark,
+        **({"unsigned_reason": submission_provenance.MARKS[machine.mark]} if machine.mark else {}),
         "peaks": [
             {
                 "device": device,

@@ -8,13 +8,14 @@ from __future__ import annotations
 import hashlib
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 from deepbench_ops.analysis.change_causes import Cause
+from deepbench_ops.exchange.submissions import submission_provenance
 from deepbench_ops.pages.rendering import render
 from deepbench_ops.pages.verdict_page import row
 from deepbench_ops.storage import atomic_write
@@ -29,14 +30,24 @@ NEVER = date(1970, 1, 1)
 NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
-def write(html_dir: Path, project: str, site_url: str, causes: Sequence[Cause]) -> None:
+def write(
+    html_dir: Path,
+    project: str,
+    site_url: str,
+    causes: Sequence[Cause],
+    marks: Mapping[str, str],
+) -> None:
     """Write html_dir/changes.atom from the changes of all machines, newest first."""
-    atomic_write.write_text(html_dir / FILE, feed(project, site_url, causes))
+    atomic_write.write_text(html_dir / FILE, feed(project, site_url, causes, marks))
 
 
-def feed(project: str, site_url: str, causes: Sequence[Cause]) -> str:
-    """XML of the feed; `site_url` ends with a slash."""
-    entries = [_entry(cause, site_url) for cause in causes[:ENTRIES]]
+def feed(project: str, site_url: str, causes: Sequence[Cause], marks: Mapping[str, str]) -> str:
+    """XML of the feed; `site_url` ends with a slash.
+
+    marks: by name, those of machines whose results came in without the signature of an allowed
+    signer.
+    """
+    entries = [_entry(cause, site_url, marks.get(cause.machine, "")) for cause in causes[:ENTRIES]]
     newest = max((cause.after.date for cause in causes[:ENTRIES]), default=NEVER)
     text = render(
         FILE, project=project, site_url=site_url, file=FILE, updated=_day(newest), entries=entries
@@ -44,14 +55,16 @@ def feed(project: str, site_url: str, causes: Sequence[Cause]) -> str:
     return NOT_XML.sub("", text)
 
 
-def _entry(cause: Cause, site_url: str) -> dict[str, Any]:
+def _entry(cause: Cause, site_url: str, mark: str) -> dict[str, Any]:
     shown = row(cause)
     address = urlencode({"release": cause.after.name, "machine": cause.machine})
     what = shown["summary"] or shown["kernels"][0]["title"]
+    machine = f"{cause.machine} ({mark})" if mark else cause.machine
     return {
         "id": f"{site_url}{FILE}#{_identifier(cause)}",
-        "title": f"{shown['release']}: {shown['ratio_text']}, {what} on {cause.machine}",
+        "title": f"{shown['release']}: {shown['ratio_text']}, {what} on {machine}",
         "updated": _day(cause.after.date),
+        "unsigned_reason": submission_provenance.MARKS.get(mark, ""),
         "page": f"{site_url}release.html#{address}",
         "before": shown["before"],
         "kernels": shown["kernels"][:KERNELS_PER_ENTRY],

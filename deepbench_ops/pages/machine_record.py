@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from deepbench_ops.analysis.software_versions import ReleaseSoftware
+from deepbench_ops.exchange.submissions import submission_provenance
 from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.pages.data_files import machine_key
 
@@ -33,3 +34,8 @@ class MachineRecord:
     def key(self) -> str:
         """Name of the machine in addresses."""
         return machine_key(self.name)
+
+    @property
+    def mark(self) -> str:
+        """One of `submission_provenance.MARKS`, "" where nothing came in unsigned."""
+        return submission_provenance.mark(self.submitted)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 from deepbench_ops.analysis.change_causes import Cause
 from deepbench_ops.analysis.kernel_lines import Line, Shift
+from deepbench_ops.exchange.submissions import submission_provenance
 from deepbench_ops.pages.addresses import timeline_fragment
 from deepbench_ops.pages.page_frame import render_page
 from deepbench_ops.problems.problem_lists import heading, title_prefix
@@ -35,19 +36,25 @@ def write(
     project: str,
     lines: Sequence[Line],
     causes: Sequence[Cause],
+    marks: Mapping[str, str],
     site_url: str = "",
 ) -> None:
     """Write html_dir/verdicts.html from the lines and the changes of all machines."""
-    atomic_write.write_text(html_dir / PAGE, page(project, lines, causes, site_url))
+    atomic_write.write_text(html_dir / PAGE, page(project, lines, causes, marks, site_url))
 
 
 def page(
     project: str,
     lines: Sequence[Line],
     causes: Sequence[Cause],
+    marks: Mapping[str, str],
     site_url: str = "",
 ) -> str:
-    """HTML of verdicts.html."""
+    """HTML of verdicts.html.
+
+    marks: by name, those of machines whose results came in without the signature of an allowed
+    signer.
+    """
     judged = [line for line in lines if line.judgeable]
     names = list(dict.fromkeys(line.points[0].machine for line in judged))
     most = max(FEWEST_ROWS, MOST_ROWS // max(1, len(names)))
@@ -61,6 +68,8 @@ def page(
         judged=len(judged),
         lines=len(lines),
         machines=machines,
+        marks=marks,
+        explanations=submission_provenance.MARKS,
     )
 
 
@@ -76,7 +85,7 @@ def _machine(name: str, causes: Sequence[Cause], most: int) -> dict[str, Any]:
 
 
 def row(cause: Cause) -> dict[str, Any]:
-    """The values of a change for templates; all are texts, except ratios and noise."""
+    """The values of a change for templates; all are texts, except ratios, noise and lists."""
     ratios = sorted(shift.change.ratio for shift in cause.shifts)
     group = cause.scope != "kernel"
     reach = f"{len(cause.shifts)} of {cause.watched} kernels" if group else ""
@@ -99,7 +108,7 @@ def row(cause: Cause) -> dict[str, Any]:
         "exported": "; ".join([": ".join(filter(None, [cause.name, reach])), *along]),
         "noise": None if math.isnan(cause.noise) else cause.noise,
         "noise_text": "" if math.isnan(cause.noise) else f"{100 * cause.noise:.2g} %",
-        "elsewhere": ", ".join(cause.elsewhere),
+        "elsewhere": cause.elsewhere,
     }
 
 

@@ -12,6 +12,7 @@ import pytest
 from deepbench_ops.analysis.change_causes import Cause, causes
 from deepbench_ops.asv_adapter import asv_api, configuration_check
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.exchange.submissions import submission_provenance
 from deepbench_ops.pages import change_feed, machine_lines
 from deepbench_ops.releases import release_table
 
@@ -30,7 +31,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Cause]:
 
 
 def parsed(found: Sequence[Cause], project: str = "deepbench") -> ElementTree.Element:
-    return ElementTree.fromstring(change_feed.feed(project, URL, found))
+    return ElementTree.fromstring(change_feed.feed(project, URL, found, {}))
 
 
 def test_each_change_is_an_entry(found: Sequence[Cause]) -> None:
@@ -49,11 +50,13 @@ def test_each_change_is_an_entry(found: Sequence[Cause]) -> None:
     shown = "".join(entries[0].itertext())
     assert "deepbench verdict --machine epyc-9005-2core --release" in shown
     assert "99 % interval" in shown
+    assert "submission" not in shown
 
 
 def test_an_entry_keeps_its_id(found: Sequence[Cause]) -> None:
     """Readers of a feed take an entry with another id for news."""
-    assert change_feed.feed("deepbench", URL, found) == change_feed.feed("deepbench", URL, found)
+    first, again = (change_feed.feed("deepbench", URL, found, {}) for _ in range(2))
+    assert first == again
 
 
 def test_no_change_is_an_empty_feed() -> None:
@@ -95,6 +98,18 @@ def test_a_site_with_an_address_has_a_feed_and_a_preview(tmp_path: Path) -> None
     with image.open(html / "preview.png") as picture:
         assert ("PNG", (1200, 630)) == (picture.format, picture.size)
     assert 100_000 > (html / "preview.png").stat().st_size
+
+
+def test_an_entry_says_that_results_came_in_unsigned(tmp_path: Path) -> None:
+    """In its title and its text."""
+    pytest.importorskip("PIL.Image", reason="pillow is not installed")
+    published_site.write_results(tmp_path / "results")
+    submission_provenance.note(tmp_path / "results" / "lab-1", "sha256:0", None, ["numpy-2.0.2"])
+    feed = ElementTree.parse(publish(tmp_path, site_url=URL) / change_feed.FILE).getroot()
+    (entry,) = feed.findall(f"{ATOM}entry")
+    title = entry.findtext(f"{ATOM}title")
+    assert title is not None and title.endswith(" on lab-1 (unsigned)")
+    assert submission_provenance.MARKS["unsigned"] in "".join(entry.itertext())
 
 
 def test_a_site_without_an_address_has_neither(tmp_path: Path) -> None:

@@ -1,14 +1,20 @@
 """Pages mark a machine whose results came in without the signature of an allowed signer."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import open_chip
-from published_site import published, write_results, write_table
+from browsing import open_chip, series
+from published_site import HOSTILE, published, unpacked, write_results, write_table
 
+from deepbench_ops.analysis.change_causes import causes
 from deepbench_ops.exchange.submissions import submission_provenance
 from deepbench_ops.exchange.submissions.submission_signature import Signer
+from deepbench_ops.pages import machine_lines, verdict_page
+from deepbench_ops.pages.data_encoding import script_of
+from deepbench_ops.releases import release_table
 
 KEY = "SHA256:abc"
 KNOWN, UNKNOWN = Signer("lab@vendor.example", KEY), Signer(None, KEY)
@@ -37,12 +43,30 @@ def test_the_least_proven_submission_decides(tmp_path: Path, signers: list, mark
 @pytest.fixture(scope="module")
 def html(tmp_path_factory: Any) -> Path:
     """A site on which the results of lab-1 came in unsigned, and those of the other machine did
-    not."""
+    not; both have measured whole models."""
     folder = tmp_path_factory.mktemp("unsigned")
     write_table(folder / "releases.csv")
     write_results(folder / "results")
     submission_provenance.note(folder / "results" / "lab-1", "sha256:0", None, ["numpy-2.2.6"])
-    return published(folder)
+    site = published(folder)
+    add_models(site / "data" / "models.js")
+    return site
+
+
+def add_models(path: Path) -> None:
+    """Give both machines figures next to the published ones, runs of models and an overhead."""
+    data = json.loads(unpacked(path.read_text("utf-8")))
+    data["machines"] = ["lab-1", HOSTILE]
+    model = {"release": "torch-2.5.1", "problem": "resnet50_b16", "precision": "float32"}
+    for row in (row for rows in data["tables"].values() for row in rows):
+        own = model | {"benchmark": "model.InferenceServer.kernel_forward", "unusual": {}}
+        own |= {"per_second": 13.9, "differs": [], "why_not": []}
+        row["here"] = dict.fromkeys(data["machines"], own)
+    step = {"title": "ResNet-50", "operation": "forward", "seconds": 2, "operations": 1}
+    data["apart"] = [{**model, **step, "interval": [], "machine": "lab-1"}]
+    for kind in ("apart", "latency", "scaling"):
+        data[kind] += [{**row, "machine": HOSTILE} for row in data[kind]]
+    path.write_text(script_of(json.dumps(data)), "utf-8")
 
 
 @pytest.mark.browser
@@ -57,6 +81,14 @@ def html(tmp_path_factory: Any) -> Path:
         ("release#release=numpy-2.0.2&machine=lab-1", "#summary"),
         ("compare#side=lab-1@numpy&side=lab-1@torch", "#who"),
         ("frameworks#where=lab-1", "form label"),
+        ("models#machine=lab-1", "form label"),
+        ("models#machine=lab-1", "#chart thead th"),
+        ("models", "#rows thead th"),
+        ("models", "#latency-chart tbody th"),
+        ("models", "#latency tbody td"),
+        ("models", "#overhead tbody td"),
+        ("models", "#scaling tbody td"),
+        ("verdicts", "h2"),
     ],
 )
 def test_the_mark_is_next_to_the_name(opened: Any, html: Path, address: str, place: str) -> None:
@@ -87,3 +119,35 @@ def test_the_choice_of_machines_on_a_timeline_has_the_mark(opened: Any, html: Pa
     open_chip(page, "#machines")
     labels = page.locator("#machines label").all_inner_texts()
     assert ["lab-1 unsigned"] == [text.strip() for text in labels if "unsigned" in text]
+
+
+@pytest.mark.browser
+def test_the_mark_is_words_where_a_name_is_no_element(opened: Any, html: Path) -> None:
+    """The label of a line over the numbers of devices, and that of a cell on a phone."""
+    page = opened(html, "models#table=stcp920")
+    labels = [line["label"] for line in series(page, "#scaling-chart")]
+    assert ["wide_deep, lab-1 (unsigned)"] == [text for text in labels if "unsigned" in text]
+    cells = "cells => [...new Set(cells.map(cell => cell.dataset.label))]"
+    named = page.locator("#rows td[data-label*=unsigned]").evaluate_all(cells)
+    assert ["lab-1 (unsigned)"] == named
+
+
+@pytest.mark.browser
+def test_the_mark_follows_the_choice_of_a_machine(opened: Any, html: Path) -> None:
+    """On the page of whole models."""
+    page = opened(html, "models#machine=lab-1")
+    place = page.locator("form label .unsigned, #chart .unsigned")
+    assert 2 == place.count()
+    page.select_option("#machine", HOSTILE)
+    assert 0 == place.count()
+
+
+def test_the_list_of_changes_marks_machines_with_the_same_change(html: Path) -> None:
+    """Its exports have the names alone."""
+    timeline = release_table.load(html.parent / "releases.csv")
+    lines, _, _ = machine_lines.read(html.parent / "results", timeline)
+    several = [line for line in lines if line.measured and len(line.points) > 1]
+    found = [replace(each, elsewhere=("box", "lab-2")) for each in causes(several)]
+    shown = verdict_page.page("deepbench", several, found, {"box": "unknown key"})
+    assert '<td data-value="box, lab-2">box <small class="unsigned" title="' in shown
+    assert ">unknown key</small>, lab-2</td>" in shown

@@ -35,7 +35,7 @@ def page(tmp_path_factory):
 def written(results: Path, site: Path) -> str:
     lines, _, _ = machine_lines.read(results, release_table.load())
     several = [line for line in lines if line.measured and len(line.points) > 1]
-    verdict_page.write(site, "deepbench <ops>", several, causes(several))
+    verdict_page.write(site, "deepbench <ops>", several, causes(several), {})
     return (site / verdict_page.PAGE).read_text("utf-8")
 
 
@@ -143,7 +143,7 @@ def test_a_hostile_machine_is_text(tmp_path):
         for line in numbers
         if line.points[0].release.framework == "numpy"
     ]
-    shown = verdict_page.page("deepbench", longer, causes(longer))
+    shown = verdict_page.page("deepbench", longer, causes(longer), {})
     assert escape(published_site.HOSTILE) in shown
     assert published_site.HOSTILE not in shown
 

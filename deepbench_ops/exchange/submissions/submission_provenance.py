@@ -6,7 +6,7 @@ of the table's file, `signer` (null where it was not signed, or by none of the a
 the ids of its `versions` of points. Results that were measured here have none.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +16,14 @@ from deepbench_ops.storage import atomic_write, bounded_read, json_lines
 FILE = "submissions.jsonl"
 
 NOT_SIGNED = "not signed"
+
+_CAME = "Results of this machine came in a submission that was"
+MARKS: Mapping[str, str] = {
+    "unsigned": f"{_CAME} not signed: nothing proves who measured them.",
+    "unknown key": f"{_CAME} signed by none of the allowed signers: nothing proves who measured"
+    " them.",
+}
+"""Marks of machines, least proven first, each with its explanation."""
 
 
 class SubmissionOrigin(NamedTuple):

@@ -55,13 +55,13 @@
         return !cell(row, machine) ? 2 : unlike(row, machine) ? 1 : 0;
     }
 
-    /* Fill `place` with the bars of a table of published figures; `title` names their source. */
-    function bars(place, rows, machine, title) {
+    /* Fill `place` with the bars of a table of published figures; `title` names their source, and `known` is the machine in the catalogue. */
+    function bars(place, rows, machine, title, known) {
         var drawable = rows.filter(per_second).sort(function (a, b) { return rank(a, machine) - rank(b, machine); });
         place.hidden = !drawable.length;
         if (!drawable.length) { return; }
         var found = d.bar_rows(drawable.map(function (row) { return pair(row, machine); }),
-            ['model', 'items per second, on a logarithmic scale'].concat(machine ? [machine + ' compared'] : []), MOST);
+            ['model', 'items per second, on a logarithmic scale'].concat(machine ? [[d.marked_name(machine, known), ' compared']] : []), MOST);
         place.replaceChildren(found, machine ? '' : el('div', {}, el('p', {}, 'No machine has measured whole models yet. This command measures them:'),
             d.command_block('asv run --bench "$(deepbench select models-inference)" torch')), el('div', {class: 'tools'}, d.picture_buttons(function () { return found; }, function () {
             return {name: 'models-' + title + (machine ? '-' + machine : ''), title: 'Whole models, items per second',

@@ -27,7 +27,7 @@
         return here && d.command(Object.assign({}, here, here.unusual, {problem: {id: here.problem}}), {name: here.release});
     }
 
-    function table(data, name, machine, view, viewed) {
+    function table(data, name, machine, machines, view, viewed) {
         var rows = data.tables[name];
         at('summary').textContent = data.sources[name].about + ' Published on ' + rows[0].day + ' (' + rows[0].basis + ').';
         d.table(at('rows'), {
@@ -41,7 +41,7 @@
                 return el('div', {}, el('p', {}, row.told), el('p', {}, row.no_point &&
                     'Not on the timeline: ' + row.no_point + '.'), data.machines.map(function (machine) {
                     var text = command(row, machine), why = (row.here[machine] || {}).why_not;
-                    return el('div', {}, machine, text ? d.command_block(text) : '', (why || []).map(function (each) {
+                    return el('div', {}, d.marked_name(machine, machines[machine]), text ? d.command_block(text) : '', (why || []).map(function (each) {
                         return el('p', {}, each);
                     }));
                 }), d.command_block('deepbench table ' + name));
@@ -61,7 +61,8 @@
                 {title: 'time per step', unit: 'seconds', number: true, value: function (row) { return row.seconds || null; }, text: d.seconds}
             ].concat(data.machines.flatMap(function (machine) {
                 return [
-                    {title: machine, unit: 'items/s', number: true, value: function (row) { return (cell(row, machine) || {}).per_second; },
+                    {title: machine, head: d.marked_name(machine, machines[machine]), label: machine + d.unsigned_words(machines[machine]),
+                        unit: 'items/s', number: true, value: function (row) { return (cell(row, machine) || {}).per_second; },
                         text: function (value, row) { return d.digits(value, 4) + '/s' + (unlike(row, machine) && ' at ' + unlike(row, machine)); }},
                     {title: machine + ': measured otherwise', head: 'differences', long: true, value: function (row) {
                         return cell(row, machine) ? row.here[machine].differs.join(', ') : '';
@@ -72,10 +73,15 @@
                 ];
             }))
         });
-        d.model_rows.bars(at('chart'), rows, machine, data.sources[name].title);
+        d.model_rows.bars(at('chart'), rows, machine, data.sources[name].title, machines[machine]);
     }
 
-    function latency(data, view) {
+    /* The column of the machine that measured a row. */
+    function machine_column(machines) {
+        return {title: 'machine', value: function (row) { return row.machine; }, cell: function (row) { return d.marked_name(row.machine, machines[row.machine]); }};
+    }
+
+    function latency(data, machines, view) {
         var rows = data.latency;
         at('latency-chart').hidden = !rows.length;
         if (!rows.length) {
@@ -87,7 +93,7 @@
             return row.model + ', batch ' + row.batch + (row.threads > 1 ? ', ' + row.threads + ' at once' : '');
         }, ['precision', 'by', 'machine', 'release', 'device'].map(function (key) { return function (row) { return row[key]; }; }));
         var bars = d.bar_rows(rows.map(function (row, place) {
-            return {name: labels[place], note: [row.by, row.precision, row.machine, row.release].join(', '), bars: PARTS.map(function (part) {
+            return {name: labels[place], note: [[row.by, row.precision, ''].join(', '), d.marked_name(row.machine, machines[row.machine]), ['', row.release].join(', ')], bars: PARTS.map(function (part) {
                 var value = row[part[1]];
                 return {kind: part[2], value: value, text: part[0] + ': ' + (value ? d.seconds(value) : row.why_not[part[1]] || 'not known')};
             })};
@@ -107,7 +113,7 @@
             },
             columns: [
                 {title: 'model', value: function (row) { return row.model; }},
-                {title: 'machine', value: function (row) { return row.machine; }},
+                machine_column(machines),
                 {title: 'batch', number: true, value: function (row) { return row.batch; }},
                 {title: 'threads', number: true, value: function (row) { return row.threads; }},
                 {title: 'precision', value: function (row) { return row.precision; }},
@@ -126,7 +132,7 @@
         }));
     }
 
-    function overhead(data, view) {
+    function overhead(data, machines, view) {
         var rows = data.apart;
         if (!rows.length) {
             at('overhead').replaceChildren(el('p', {}, 'No operations were measured one by one yet. This command measures them:'),
@@ -154,7 +160,7 @@
                 {title: 'pass', value: function (row) { return d.words(row.operation); }},
                 {title: 'precision', value: function (row) { return row.precision; }},
                 {title: 'conditions', value: d.conditions},
-                {title: 'machine', value: function (row) { return row.machine; }},
+                machine_column(machines),
                 {title: 'release', value: function (row) { return row.release; }},
                 {title: 'step', unit: 'seconds', number: true, value: function (row) { return row.seconds; }, text: d.seconds},
                 {title: 'operations alone', unit: 'seconds', number: true, value: function (row) { return row.operations; }, text: d.seconds},
@@ -166,7 +172,7 @@
     }
 
     /* Published rows of several devices, and measured ones of several ranks, as lines over their numbers. */
-    function scaling(data, view) {
+    function scaling(data, machines, view) {
         var groups = {};
         function add(key, about, devices, rate) {
             groups[key] = groups[key] || {about: about, points: []};
@@ -195,6 +201,7 @@
                     batch: row.batch, how: how, command: 'deepbench scaling ' + row.model + batch + split};
                 var key = JSON.stringify(about);
                 add(key, about, row.ranks, row.batch * row.ranks / row.step_seconds);
+                groups[key].known = machines[row.machine];
                 if (row.interconnect) {
                     groups[key].about.command = 'deepbench fleet plan --nodes ' + row.nodes + ' --ranks-per-node ' + row.ranks_per_node +
                         ' --interconnect ' + row.interconnect + ' --launcher ' + row.launcher + ' --training ' + row.model + batch + split;
@@ -216,7 +223,7 @@
         }
         var lines = d.distinct(rows.map(function (row) { return row.group; }));
         var names = distinct_labels(lines, function (group) {
-            return [group.about.model, group.about.machine, group.about.how].filter(Boolean).join(', ');
+            return [group.about.model, group.about.machine + d.unsigned_words(group.known), group.about.how].filter(Boolean).join(', ');
         }, ['precision', 'pass', 'of', 'batch'].map(function (key) {
             return function (group) { return (key === 'batch' ? 'batch ' : '') + d.words(group.about[key] || 'not stated'); };
         }));
@@ -241,7 +248,8 @@
             detail: function (row) { return d.command_block(row.group.about.command); },
             columns: [
                 {title: 'model', value: function (row) { return row.group.about.model; }},
-                {title: 'machine', value: function (row) { return row.group.about.machine; }},
+                {title: 'machine', value: function (row) { return row.group.about.machine; },
+                    cell: function (row) { return d.marked_name(row.group.about.machine, row.group.known); }},
                 {title: 'precision', value: function (row) { return row.group.about.precision || 'not stated'; }},
                 {title: 'pass', value: function (row) { return d.words(row.group.about.pass); }},
                 {title: 'batch', number: true, value: function (row) { return row.group.about.batch; }},
@@ -264,6 +272,7 @@
 
     d.page(function (catalogue) {
         return d.load('data/models').then(function (data) {
+            var machines = Object.fromEntries(catalogue.machines.map(function (machine) { return [machine.name, machine]; }));
             var asked = d.asked(), view = {sort: asked.get('sort') || '', find: asked.get('find') || ''};
             var views = d.table_views(['latency', 'overhead', 'scaling'], remember);
             d.offer(at('table'), Object.keys(data.tables).map(function (name) { return [name, data.sources[name].title]; }), 'stcp920',
@@ -272,7 +281,8 @@
             at('machine').parentNode.hidden = !data.machines.length;
             function remember(typing) { d.remember(Object.assign({table: at('table').value, machine: at('machine').value}, view, views.fields()), typing); }
             function show() {
-                table(data, at('table').value, at('machine').value, view, function (next, typing) {
+                d.mark_choice(at('machine'), machines[at('machine').value]);
+                table(data, at('table').value, at('machine').value, machines, view, function (next, typing) {
                     Object.assign(view, next);
                     remember(typing);
                 });
@@ -282,9 +292,9 @@
                 show();
             };
             show();
-            latency(data, views.of('latency'));
-            overhead(data, views.of('overhead'));
-            scaling(data, views.of('scaling'));
+            latency(data, machines, views.of('latency'));
+            overhead(data, machines, views.of('overhead'));
+            scaling(data, machines, views.of('scaling'));
         });
     });
 })();

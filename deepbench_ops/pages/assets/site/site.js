@@ -277,15 +277,15 @@
 
     /* MACHINES WITHOUT A SIGNATURE */
 
-    var UNSIGNED = {
-        'unsigned': 'Results of this machine came in a submission that was not signed: nothing proves who measured them.',
-        'unknown key': 'Results of this machine came in a submission that was signed by none of the allowed signers: nothing proves who measured them.'
-    };
-
     /* A mark to show behind the name of a machine of the catalogue, with an explanation, where results came in without the signature of an
        allowed signer; [] for other machines. */
     function unsigned_mark(machine) {
-        return machine && machine.unsigned ? el('small', {class: 'unsigned', title: UNSIGNED[machine.unsigned]}, machine.unsigned) : [];
+        return machine && machine.unsigned ? el('small', {class: 'unsigned', title: machine.unsigned_reason}, machine.unsigned) : [];
+    }
+
+    /* The mark as words behind the name of a machine, where a text has no elements; '' for other machines. */
+    function unsigned_words(machine) {
+        return machine && machine.unsigned ? ' (' + machine.unsigned + ')' : '';
     }
 
     /* `name`, a text or an element, with the mark of its machine. */
@@ -555,7 +555,7 @@
         direction: direction, factor: factor, factor_than: factor_than, ratio_interval: ratio_interval, change: change, counted: counted, grouped: grouped, words: words, fact_in_words: fact_in_words, searched: searched,
         asked: asked, address: address, remember: remember, origin: origin, follow: follow, offer: offer,
         choose: choose, not_here: not_here, distinct: distinct, first_machine: first_machine, ranked_machines: ranked_machines, processor: processor,
-        unsigned_mark: unsigned_mark, marked_name: marked_name, append_marks: append_marks, mark_choice: mark_choice,
+        unsigned_mark: unsigned_mark, unsigned_words: unsigned_words, marked_name: marked_name, append_marks: append_marks, mark_choice: mark_choice,
         command: command, families_command: families_command, confirm_command: confirm_command, quoted: quoted,
         command_block: command_block, CONDITIONS: CONDITIONS, device: device, copy_button: copy_button, outcome_button: outcome_button, save: save, when_seen: when_seen, when_printed: when_printed, printed: printed, instead: instead,
         answer: answer, page: page

@@ -1,7 +1,7 @@
 /* Tables that can be filtered, sorted, copied as Markdown and downloaded as CSV.
 
    deepbench.table(place, {name, title, columns, rows, taken, detail}) fills `place` with a table. A column has
-   - title: its name in exports, and on the page unless there is a `head`, a text or element;
+   - title: its name in exports, and on the page unless there is a `head`, a text or element; label: its name on a phone, where that is another one;
    - value(row): a number or text, which rows are sorted by and CSV holds, in `unit`, which CSV's heading names;
    - text(value, row): the value as shown; missing(row): the reason why there is none; cell(row): an element instead;
    - number: whether values are numbers; long: whether its text may wrap; day: whether it must not.
@@ -52,7 +52,7 @@
     }
 
     /* The name of a column on the page as text. */
-    function label(column) { return typeof column.head === 'string' ? column.head : column.title; }
+    function label(column) { return column.label || (typeof column.head === 'string' ? column.head : column.title); }
 
     /* The order and filter of several tables of a page in the address: NAME-sort and NAME-find of each of `names`. `fields()` are these
        values, and `of(name)` the options of a table. `changed(typing)` is called when the user changes one. */

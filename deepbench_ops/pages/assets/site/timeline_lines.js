@@ -59,7 +59,7 @@
 
     function said(line, at, before) {
         var release = line.releases[at];
-        return [label(line) + (line.machine.unsigned ? ' (' + line.machine.unsigned + ')' : ''), release.name + ', ' + release.date, d.seconds(line.seconds[at]) + (d.interval_text(line, at) ? ' (' + d.interval_text(line, at) + ')' : ''),
+        return [label(line) + d.unsigned_words(line.machine), release.name + ', ' + release.date, d.seconds(line.seconds[at]) + (d.interval_text(line, at) ? ' (' + d.interval_text(line, at) + ')' : ''),
             d.rate_text(line, at) + (line.roof ? ', ' + d.percent(d.of_roof(line, at)) + ' of the roof' : ''),
             change_of(line, at) && 'lasting change: ' + d.change.apply(null, change_of(line, at).slice(1, 4)),
             before && 'implementation: ' + implementation(line, at) + ' (before: ' + before + ')'].filter(Boolean);
