@@ -24,7 +24,7 @@ Since = Mapping[tuple[str, Hashable], float]
 
 
 def write(html_dir: Path, project: Path) -> list[str]:
-    """Write the files from the plans below a project's folder that every node has run.
+    """Write the files from the plans in a project's folder that every node has run.
 
     Returns messages about plans and jobs that cannot be read.
     """

@@ -20,6 +20,23 @@ def test_surveys_are_in_the_order_of_their_measurements(tmp_path):
     assert ([10.0, 40.0], []) == (starts, list(problems))
 
 
+@pytest.mark.parametrize("place", [".", "november", "surveys/november"])
+def test_surveys_are_found_up_to_two_folders_below_the_project(tmp_path, place):
+    """A link to one is not another survey."""
+    surveyed_nodes.write(tmp_path, place, day=1)
+    (tmp_path / "latest").symlink_to(tmp_path / place, target_is_directory=True)
+    surveys, problems = node_surveys.find(tmp_path)
+    assert (1, []) == (len(surveys["here"]), list(problems))
+
+
+def test_other_folders_of_a_project_are_not_searched(tmp_path):
+    """Nor deeper ones: results, pages, the store, environments and hidden folders are large."""
+    for name in ("results/a", "html/a", "store/a", "venv/a", ".asv/a", "a/.b", "a/b/c"):
+        surveyed_nodes.write(tmp_path, name, day=1)
+    (tmp_path / "venv" / "pyvenv.cfg").write_text("")
+    assert ({}, []) == node_surveys.find(tmp_path)
+
+
 def test_a_damaged_record_leaves_out_its_job_alone(tmp_path):
     """With a message that names it."""
     plan = surveyed_nodes.write(tmp_path, "a", day=1)
