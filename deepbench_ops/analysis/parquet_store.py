@@ -1,8 +1,8 @@
 """All points as Parquet files, made from results/ and made again from it at any time.
 
 A folder for each table of `parquet_columns`, with a file for each machine in it: `times/`,
-`samples/` and `counts/`. The results stay the truth: `checksums/` holds the digest of a machine's
-inputs and the checksums of its files, and they are read only where both are still the same.
+`samples/` and `counts/`. The results stay the truth: `checksums/` holds what a machine's files are
+made from and their checksums, and they are read only where both are still the same.
 """
 
 import hashlib
@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import version
+from importlib.resources import files
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,6 +24,7 @@ from deepbench_ops.analysis.point_filter import EVERYTHING, Only
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.garbage_collector_pause import no_collector
+from deepbench_ops.problems import family_list
 from deepbench_ops.releases import table_location
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import atomic_write, input_digest, json_cache, locks
@@ -36,6 +39,35 @@ LEAST_BYTES = 2**24
 DAMAGE, STRANGE = b"deepbench damage", b"deepbench left out"
 """Names in a file's metadata: the reports about its inputs, and how many results are left out for
 each reason."""
+
+FRESH, OUTDATED, DAMAGED = "up to date", "out of date", "damaged"
+"""States of a machine in the store. Out of date is also one whose files are missing."""
+
+UNUSED = ("commands", "distributed", "exchange", "fleet", "models", "pages", "suite")
+"""Folders of the package that make no row."""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a machine's files are made from.
+
+    digest: of its results and of the code. days: of the releases that it has results of, by their
+    hash; "" for one that the release table lacks, by the start of its commit.
+    """
+
+    digest: str
+    days: Mapping[str, str]
+
+    def same(self, digest: str, releases: Mapping[str, Release]) -> bool:
+        """Whether results and code have this digest now, and a release table, by hash, gives the
+        releases the same days."""
+        known = {
+            name: str(each.date)
+            for each in releases.values()
+            for name in (each.hash, each.hash[:8])
+        }
+        days = {name: known.get(name, "") for name in self.days}
+        return (digest, days) == (self.digest, self.days)
 
 
 @dataclass(frozen=True)
@@ -93,16 +125,24 @@ class Store:
         """Return the number of times of each machine in the store; 0 for a damaged file."""
         return {machine: _rows(self._path("times", machine)) for machine in self.machines}
 
+    def states(self) -> dict[str, str]:
+        """Return the state of each machine that has results or is in the store: `FRESH`, `OUTDATED`
+        or `DAMAGED`. Every file is read once."""
+        here = set(points.machines(self.results))
+        releases = self._releases() if here else {}
+        found = {}
+        for machine in sorted({*here, *self.machines}):
+            made_from = self._made_from(machine)
+            if made_from is None:
+                found[machine] = DAMAGED if self._has_files(machine) else OUTDATED
+            else:
+                fresh = machine in here and made_from.same(self._digest(machine), releases)
+                found[machine] = FRESH if fresh else OUTDATED
+        return found
+
     def outdated(self) -> list[str]:
         """Return the machines whose files are missing, damaged or of other results than now."""
-        releases = self._releases()
-        here = points.machines(self.results)
-        old = [machine for machine in here if not self._is_fresh(machine, releases)]
-        return sorted({*old, *self.machines} - ({*here} - {*old}))
-
-    def damaged(self) -> list[str]:
-        """Return the machines whose files are not as they were written."""
-        return [machine for machine in self.machines if self._made_from(machine) is None]
+        return [machine for machine, state in self.states().items() if state != FRESH]
 
     def load(
         self,
@@ -137,10 +177,10 @@ class Store:
 
     def _demand_fresh(self, machine: str) -> None:
         """Raise DeepbenchError where a machine's files are out of date."""
-        made_from, files = self._made_from(machine), self._paths(machine)
-        if made_from is None and any(path.exists() for path in files.values()):
+        made_from = self._made_from(machine)
+        if made_from is None and self._has_files(machine):
             raise DeepbenchError(f"{self.folder}: the files of {machine} are damaged")
-        if made_from != self._digest(machine, self._releases()):
+        if made_from is None or not made_from.same(self._digest(machine), self._releases()):
             raise DeepbenchError(f"{self.folder} is out of date")
 
     def _releases(self) -> dict[str, Release]:
@@ -153,14 +193,20 @@ class Store:
         return {table: self._path(table, machine) for table in TABLES}
 
     def _about(self, machine: str) -> Path:
-        """Return the file with a digest and the checksums of a machine's files."""
+        """Return the file with the inputs and the checksums of a machine's files."""
         return self.folder / "checksums" / machine
 
     def _parts(self, releases: dict[str, Release], again: bool) -> Iterator[Part]:
         """Make the files of machines whose results have changed; yield all machines, in order."""
         machines = points.machines(self.results)
-        digests = {machine: self._digest(machine, releases) for machine in machines}
-        old = [each for each in machines if again or self._made_from(each) != digests[each]]
+        digests = {machine: self._digest(machine) for machine in machines}
+        old = [
+            machine
+            for machine, digest in digests.items()
+            if again
+            or (made_from := self._made_from(machine)) is None
+            or not made_from.same(digest, releases)
+        ]
         make = partial(self._make, releases)
         size = sum(_size(self.results / machine) for machine in old)
         spread = len(old) > 1 and size >= LEAST_BYTES and work_on_cores.cores() > 1
@@ -182,7 +228,7 @@ class Store:
         """Make a machine's files; return the number of its times, the reports about damaged inputs,
         and how many results are left out for each reason.
 
-        asked: its name, and the digest of its inputs.
+        asked: its name, and the digest of its results and of the code.
         """
         machine, digest = asked
         strange: Counter[str] = Counter()
@@ -196,23 +242,47 @@ class Store:
             for name, table in found.items():
                 rows = table.replace_schema_metadata(about)
                 parquet.write_table(rows, written[name], compression="zstd", row_group_size=ROWS)
-            json_cache.write(ready(self._about(machine)), [digest, _checksums(written)])
+            made_from = [digest, _checksums(written), _days(found["times"])]
+            json_cache.write(ready(self._about(machine)), made_from)
         return found["times"].num_rows, damage, strange
 
-    def _is_fresh(self, machine: str, releases: Mapping[str, Release]) -> bool:
-        return self._made_from(machine) == self._digest(machine, releases)
+    def _has_files(self, machine: str) -> bool:
+        return any(path.exists() for path in self._paths(machine).values())
 
-    def _made_from(self, machine: str) -> str | None:
-        """Return the digest of the inputs of a machine's files; None where any is damaged."""
+    def _made_from(self, machine: str) -> Inputs | None:
+        """Return the inputs of a machine's files; None where any is damaged or missing."""
         match json_cache.read(self._about(machine)):
-            case [str(digest), dict(checksums)]:
-                return digest if checksums == _checksums(self._paths(machine)) else None
+            case [str(digest), dict(checksums), *days]:
+                if checksums == _checksums(self._paths(machine)):
+                    return Inputs(digest, days[0] if days else {})
         return None
 
-    def _digest(self, machine: str, releases: Mapping[str, Release]) -> str:
-        table = repr(sorted((each.hash, each.date) for each in releases.values()))
-        key = hashlib.sha256(table.encode()).hexdigest()
+    def _digest(self, machine: str) -> str:
+        """Return the digest of a machine's results and of all that makes rows of them: the code,
+        asv, which reads the files, and families of other distributions.
+
+        The release table is none of it: see `Inputs`. Nor are Python and numpy, which sort numbers
+        and take medians for the rows: every version of them does so alike.
+        """
+        key = f"{input_digest.of_code(UNUSED)} {_plugin_families()} asv {version('asv')}"
         return input_digest.of_machine(self.results / machine, key)
+
+
+def _plugin_families() -> str:
+    """Return the digest of the families of other distributions."""
+    packages = {family.package for family in family_list.found()[0].values()}
+    others = packages - {family_list.OWN_PACKAGE}
+    paths = [Path(str(entry)) for package in others for entry in files(package).iterdir()]
+    return input_digest.of_files(path for path in paths if path.suffix in (".py", ".csv"))
+
+
+def _days(times: pa.Table) -> dict[str, str]:
+    """Return the days of the releases in a table of times, as `Inputs` has them."""
+    releases = times.group_by(["commit", "framework", "version", "date"]).aggregate([]).to_pylist()
+    listed = [each for each in releases if each["framework"] != points.STAND_IN]
+    others = [each for each in releases if each["framework"] == points.STAND_IN]
+    days = {each["commit"]: str(each["date"]) for each in listed}
+    return days | {each["version"]: "" for each in others}
 
 
 def _size(machine: Path) -> int:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyarrow import dataset
 
 from deepbench_ops import damage_reports
-from deepbench_ops.analysis.parquet_store import TABLES, Store, demand
+from deepbench_ops.analysis.parquet_store import DAMAGED, OUTDATED, TABLES, Store, demand
 from deepbench_ops.errors import DeepbenchError
 
 READING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
@@ -75,7 +75,8 @@ def answer(store: Store, sql: str) -> Answer:
     wrong, or no question, without a store, and where all files are damaged.
     """
     machines = demand(store)
-    damaged = store.damaged()
+    states = store.states()
+    damaged = [machine for machine, state in states.items() if state == DAMAGED]
     sound = [machine for machine in machines if machine not in damaged]
     if damaged:
         line = f"{store.folder} is not whole for {_listed(damaged)}: deepbench store build makes"
@@ -85,7 +86,7 @@ def answer(store: Store, sql: str) -> Answer:
     if store.is_copy:
         line = f"{store.results} holds no results: {store.folder} is read as it was copied"
         damage_reports.report(line, damaged=False)
-    elif old := [machine for machine in store.outdated() if machine not in damaged]:
+    elif old := [machine for machine, state in states.items() if state == OUTDATED]:
         damage_reports.report(f"the store is out of date for {_listed(old)}: deepbench store build")
     try:
         with duckdb.connect(":memory:") as connection:

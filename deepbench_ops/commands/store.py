@@ -73,16 +73,16 @@ def status(folder: Path | None, results: Path) -> None:
     Ends with status 3 where any are not. A store that was copied from elsewhere, without the
     results that it was made from, cannot be checked here.
     """
+    from deepbench_ops.analysis import parquet_store
+
     found = opened(folder, results)
-    old, sizes = [] if found.is_copy else found.outdated(), found.sizes()
-    rows = [
-        [machine, str(sizes.get(machine, "-")), "a copy" if found.is_copy else _state(machine, old)]
-        for machine in sorted({*sizes, *old})
-    ]
+    sizes = found.sizes()
+    states = dict.fromkeys(sizes, "a copy") if found.is_copy else found.states()
+    rows = [[machine, str(sizes.get(machine, "-")), state] for machine, state in states.items()]
     click.echo(terminal_tables.table(COLUMNS, rows))
     if found.is_copy:
         raise NoAnswer(f"{results} holds no results: whether the copy is up to date is not known")
-    if old:
+    if old := [machine for machine, state in states.items() if state != parquet_store.FRESH]:
         raise NoAnswer(f"{len(old)} machines are out of date: deepbench store build")
 
 
@@ -91,7 +91,3 @@ def opened(folder: Path | None, results: Path) -> "Store":
     from deepbench_ops.analysis.parquet_store import Store
 
     return Store(folder, results) if folder else Store.next_to(results)
-
-
-def _state(machine: str, old: list[str]) -> str:
-    return "out of date" if machine in old else "up to date"

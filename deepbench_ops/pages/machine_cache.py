@@ -102,7 +102,8 @@ class MachineCache(Generic[Value]):
     def _stored(self, machine: Path) -> Value | None:
         """The value of a machine's file; None if there is no valid one."""
         if machine not in self.digests:
-            self.digests[machine] = input_digest.of_machine(machine, self.key)
+            key = f"{input_digest.of_program()} {self.key}"
+            self.digests[machine] = input_digest.of_machine(machine, key)
         found = cache_file.read(self.folder / _name(machine), self.digests[machine])
         with suppress(LookupError, TypeError, ValueError, AttributeError):
             return None if found is None else self.decode(found)

@@ -12,16 +12,16 @@ PART = 1 << 20
 """Bytes of a file that are in memory at once."""
 
 LIBRARIES = ("asv", "numpy", "scipy")
-"""Libraries that the values depend on, besides this package."""
+"""Libraries that computed values such as verdicts depend on, besides this package."""
 
 
-def of_machine(folder: Path, key: str = "") -> str:
+def of_machine(folder: Path, key: str) -> str:
     """Return the digest of a machine's folder, in hexadecimal.
 
-    key: everything that the values depend on besides the folder's files and the code. Raises
+    key: everything that the values depend on besides the folder's files, such as `of_code`. Raises
     OSError for a file that cannot be read.
     """
-    digest = hashlib.blake2b(f"{_of_package()} {key}".encode(), digest_size=16)
+    digest = hashlib.blake2b(key.encode(), digest_size=16)
     for path in sorted(filter(Path.is_file, folder.rglob("*"))):
         name = path.relative_to(folder).as_posix()
         digest.update(f"\n{name} {path.stat().st_size}\n".encode())
@@ -40,11 +40,22 @@ def of_files(paths: Iterable[Path]) -> str:
 
 
 @cache
-def _of_package() -> str:
-    """Return the digest of the code, tables and libraries that the values depend on."""
-    libraries = [f"{name} {version(name)}" for name in LIBRARIES]
-    digest = hashlib.blake2b(" ".join([sys.version, *libraries]).encode(), digest_size=16)
+def of_code(left_out: tuple[str, ...] = ()) -> str:
+    """Return the digest of the code and tables of this package, in hexadecimal.
+
+    left_out: folders of the package that the values do not depend on.
+    """
+    digest = hashlib.blake2b(digest_size=16)
     for path in sorted(PACKAGE.rglob("*")):
-        if path.suffix in (".py", ".csv"):
+        folder = path.relative_to(PACKAGE).parts[0]
+        if path.suffix in (".py", ".csv") and folder not in left_out:
             digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+@cache
+def of_program() -> str:
+    """Return what statistics depend on: the digest of the code, and the versions of Python and of
+    the libraries, which may round and sort differently."""
+    libraries = [f"{name} {version(name)}" for name in LIBRARIES]
+    return " ".join([of_code(), sys.version, *libraries])

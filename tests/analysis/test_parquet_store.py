@@ -1,6 +1,7 @@
 """The store gives the points that results/ holds, and is made again where these have changed."""
 
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -8,13 +9,14 @@ import sys
 from pathlib import Path
 from unittest.mock import patch
 
+import plugin_site
 import pytest
 from command import deepbench
 from pyarrow import parquet
 
 from deepbench_ops import damage_reports, work_on_cores
 from deepbench_ops.analysis import machine_points, parquet_store, points
-from deepbench_ops.analysis.parquet_store import TABLES, Store
+from deepbench_ops.analysis.parquet_store import DAMAGED, FRESH, OUTDATED, TABLES, UNUSED, Store
 from deepbench_ops.asv_adapter import result_files
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.pages import machine_lines
@@ -94,11 +96,62 @@ def test_outdated_files_are_not_read(store):
     assert points.load(store.results, "nvidia-m40", known) == after
 
 
-def test_another_release_table_makes_a_store_outdated(store):
-    """The day of a release decides the order of points."""
-    table = "framework,version,date,pins,on_request,index\nnumpy,1.26.4,2024-02-07,,no,\n"
-    (store.results / "releases.csv").write_text(table)
-    assert sorted(MACHINES) == store.outdated()
+def test_a_release_makes_machines_with_results_of_it_outdated_and_no_others(store):
+    """The day of a release decides the order of points; a release that is added changes none."""
+    known = releases(store)
+    measured = [
+        {point.release for point in points.load(store.results, machine, known)}
+        for machine in MACHINES
+    ]
+    own = max(measured[1] - measured[0] - measured[2], key=lambda release: release.date)
+    table = store.results / "releases.csv"
+    header = "framework,version,date,pins,on_request,index\n"
+    table.write_text(f"{header}numpy,9.9.9,2031-01-01,,no,\n")
+    assert [] == store.outdated() == [part.machine for part in store.build() if part.made]
+    table.write_text(f"{header}{own.framework},{own.version},2031-01-01,,no,\n")
+    assert [MACHINES[1]] == store.outdated()
+    assert [MACHINES[1]] == [part.machine for part in store.build() if part.made]
+
+
+OTHER_PROGRAM = """
+import sys
+from importlib import metadata
+sys.version = "3.99.0 (main, Jan  1 2030, 00:00:00) [Another 1.0]"
+known = metadata.version
+metadata.version = lambda name: "99.0" if name in ("numpy", "scipy") else known(name)
+"""
+STATES = """
+import sys
+from pathlib import Path
+from deepbench_ops.analysis.parquet_store import Store
+print(*sorted(set(Store.next_to(Path(sys.argv[1])).states().values())))
+"""
+BUILD = """
+import sys
+from pathlib import Path
+from deepbench_ops.analysis.parquet_store import Store
+list(Store.next_to(Path(sys.argv[1])).build(again=True))
+print(*{name.split(".")[1] for name in sys.modules if name.startswith("deepbench_ops.")})
+"""
+
+
+def test_another_python_or_numpy_leaves_a_store_up_to_date(store):
+    """Rows are the same under each, so users of several may share a store."""
+    assert [FRESH] == in_a_process(OTHER_PROGRAM + STATES, store).splitlines()
+
+
+def test_folders_that_make_no_row_are_not_loaded(store):
+    """A change of the code in them leaves a store up to date."""
+    loaded = set(in_a_process(BUILD, store).split())
+    assert "analysis" in loaded
+    assert set() == loaded & set(UNUSED)
+
+
+def test_a_family_of_another_distribution_makes_a_store_outdated(store, tmp_path):
+    """Times of it may be in the results, and were left out."""
+    site = plugin_site.install(tmp_path / "site")
+    path = os.pathsep.join([str(site), *sys.path])
+    assert [OUTDATED] == in_a_process(STATES, store, PYTHONPATH=path).splitlines()
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -123,10 +176,10 @@ def test_one_flipped_bit_is_noticed(store, table):
         flipped = bytearray(whole)
         flipped[draw.randrange(len(whole))] ^= 1 << draw.randrange(8)
         path.write_bytes(flipped)
-        assert (["nvidia-m40"], ["nvidia-m40"]) == (store.damaged(), store.outdated())
+        assert {**dict.fromkeys(MACHINES, FRESH), "nvidia-m40": DAMAGED} == store.states()
         assert expected == machine_points.load(store.results, "nvidia-m40", known, True, True)
     assert ["nvidia-m40"] == [part.machine for part in store.build() if part.made]
-    assert [] == store.damaged()
+    assert dict.fromkeys(MACHINES, FRESH) == store.states()
 
 
 def test_a_machine_without_results_leaves_the_store(store):
@@ -223,6 +276,15 @@ def test_pages_read_the_store(store):
     list(store.build())
     with patch.object(points, "of_each_result", side_effect=AssertionError("results are read")):
         assert expected == machine_lines.read(store.results, timeline)
+
+
+def in_a_process(program: str, store: Store, **variables: str) -> str:
+    """Output of a program of its own that gets the path of a store's results."""
+    command = [sys.executable, "-c", program, str(store.results)]
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **variables}
+    return subprocess.run(
+        command, env=environ, stdout=subprocess.PIPE, text=True, check=True
+    ).stdout
 
 
 def written(store):

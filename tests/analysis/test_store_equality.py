@@ -198,6 +198,61 @@ def test_reading_the_store_equals_reading_the_results(tmp_path_factory, found):
         assert expected == machine_points.load(store.results, "box", known, rounds, samples)
 
 
+CHANGES = ("add", "change", "remove", "list", "date")
+
+
+@settings(max_examples=40, deadline=None)
+@given(results(), st.lists(st.sampled_from(CHANGES), min_size=1, max_size=5), st.randoms())
+def test_a_build_after_changes_equals_reading_the_results(tmp_path_factory, found, kinds, draw):
+    """Of points that come, change and go, and of releases; only a release of a point makes it
+    again."""
+    folder = tmp_path_factory.mktemp("project")
+    write(folder, found)
+    store = Store.next_to(folder / "results")
+    list(store.build())
+
+    def stored_points():
+        known = {each.hash: each for each in table_location.load(store.results)}
+        return known, points.load(store.results, "box", known, rounds=True, samples=True)
+
+    _, before = stored_points()
+    for kind in kinds:
+        change(folder, kind, draw)
+        (part,) = store.build()
+        known, after = stored_points()
+        assert after == store.load("box", known, rounds=True, samples=True)
+        if kind in ("list", "date"):
+            assert part.made == (before != after)
+        before = after
+
+
+def change(folder: Path, kind: str, draw: Random) -> None:
+    """Add, change or remove a point of a project's machine, or list or date a release."""
+    if kind in ("list", "date"):
+        table = folder / "releases.csv"
+        rows = dict(row.split(",", 2)[1:] for row in table.read_text().splitlines()[1:])
+        day = f"2025-{draw.randrange(1, 13):02}-{draw.randrange(1, 29):02}"
+        others = [each.version for each in (UNLISTED, *LATER)]
+        rows[draw.choice(others if kind == "list" else list(rows))] = f"{day},,no,"
+        lines = [f"numpy,{version},{rest}" for version, rest in rows.items()]
+        table.write_text("\n".join([",".join(COLUMNS), *lines]) + "\n")
+        return
+    path = draw.choice(sorted(folder.glob("results/box/*-release-*.json")))
+    result = json.loads(path.read_text())
+    places = [
+        (columns, place)
+        for columns in result["results"].values()
+        for place, value in enumerate(columns[0])
+        if (value is None or math.isnan(value)) == (kind == "add")
+    ]
+    if places:
+        columns, place = draw.choice(places)
+        new = cell(None if kind == "remove" else [draw.uniform(1e-3, 1)])
+        for column, value in zip((0, 3, 4, 5), new, strict=True):
+            columns[column][place] = value
+        path.write_text(json.dumps(result))
+
+
 CHOICES = st.fixed_dictionaries(
     {},
     optional={

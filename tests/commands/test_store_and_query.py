@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from command import deepbench
 
+from deepbench_ops.analysis import parquet_store
+
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 MACHINE = "nvidia-m40"
 
@@ -59,6 +61,17 @@ def test_what_is_no_question_is_one_line(here, tmp_path, sql, said):
     assert said in err
     assert 1 == err.count("\n")
     assert before == sorted(tmp_path.rglob("*"))
+
+
+def test_a_question_reads_each_file_once_for_its_checksum(here, monkeypatch):
+    """However many tests of the files a question makes."""
+    read = []
+    checksum = parquet_store._checksum
+    monkeypatch.setattr(
+        parquet_store, "_checksum", lambda path: (read.append(path), checksum(path))[1]
+    )
+    assert 0 == deepbench("query", "SELECT 1", *here)[0]
+    assert sorted(set(read)) == sorted(read) != []
 
 
 def test_a_question_without_a_store_names_the_command_that_makes_one(tmp_path):

@@ -27,6 +27,7 @@ from deepbench_ops.pages import (
 from deepbench_ops.pages.machine_cache import MachineCache
 from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.releases.release_table import Release
+from deepbench_ops.storage import input_digest
 
 
 @pytest.fixture
@@ -61,6 +62,14 @@ def test_new_and_changed_files_and_other_releases_are_computed(machine: Path) ->
     assert [True, False] == [computed(machine, "releases"), computed(machine, "releases")]
     (machine / "ensembles").mkdir()
     (machine / "ensembles" / "numpy.jsonl.gz").write_bytes(b"rounds")
+    assert [True, False] == [computed(machine), computed(machine)]
+
+
+def test_another_program_computes_again(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Verdicts are computed with numpy and scipy, whose versions may round differently."""
+    computed(machine)
+    program = input_digest.of_program()
+    monkeypatch.setattr(input_digest, "of_program", lambda: f"{program}, numpy 99.0")
     assert [True, False] == [computed(machine), computed(machine)]
 
 
