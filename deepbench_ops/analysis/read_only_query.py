@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import duckdb
@@ -10,6 +9,7 @@ import pyarrow as pa
 from pyarrow import dataset
 
 from deepbench_ops import damage_reports
+from deepbench_ops.analysis import printable_values
 from deepbench_ops.analysis.parquet_store import DAMAGED, OUTDATED, TABLES, Store, demand
 from deepbench_ops.errors import DeepbenchError
 
@@ -32,38 +32,30 @@ program, and cannot change that."""
 
 @dataclass(frozen=True)
 class Answer:
-    """Rows of an answer, as Arrow holds them."""
+    """Rows of an answer, of `printable_values`. columns: their names, each once. numbers: the names
+    of those that hold numbers."""
 
-    table: pa.Table
+    columns: list[str]
+    rows: list[tuple[Any, ...]]
+    numbers: set[str]
 
-    @property
-    def columns(self) -> list[str]:
-        """The names of the columns in order; a name may come twice."""
-        return list(self.table.column_names)
-
-    @cached_property
-    def rows(self) -> list[tuple[Any, ...]]:
-        """The values, row by row."""
-        return list(zip(*(column.to_pylist() for column in self.table.columns), strict=True))
+    @classmethod
+    def of(cls, rows: duckdb.DuckDBPyRelation) -> "Answer":
+        """Return these rows. Raises DeepbenchError for a value that cannot be printed."""
+        names = printable_values.unique(rows.columns)
+        table = printable_values.printable(rows).to_arrow_table()
+        values = map(printable_values.of_column, names, table.columns)
+        numbers = {
+            name
+            for name, kind in zip(names, table.schema.types, strict=True)
+            if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+        }
+        return cls(names, list(zip(*values, strict=True)), numbers)
 
     @property
     def lines(self) -> list[dict[str, Any]]:
-        """The rows by the columns' names; dates as text."""
-        return [
-            {name: _plain(value) for name, value in zip(self.columns, row, strict=True)}
-            for row in self.rows
-        ]
-
-    @property
-    def numbers(self) -> set[str]:
-        """The names of the columns that hold numbers."""
-        return {
-            field.name
-            for field in self.table.schema
-            if pa.types.is_integer(field.type)
-            or pa.types.is_floating(field.type)
-            or pa.types.is_decimal(field.type)
-        }
+        """The rows by the columns' names."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
 
 def answer(store: Store, sql: str) -> Answer:
@@ -72,7 +64,8 @@ def answer(store: Store, sql: str) -> Answer:
     Machines whose files are out of date are reported, and answered as they are stored; those whose
     files are damaged are reported and left out. That a store is a copy, without the results that
     it was made from, is reported and is no fault. Raises DeepbenchError for a statement that is
-    wrong, or no question, without a store, and where all files are damaged.
+    wrong, or no question, without a store, where all files are damaged, and for values that cannot
+    be printed.
     """
     machines = demand(store)
     states = store.states()
@@ -97,7 +90,7 @@ def answer(store: Store, sql: str) -> Answer:
                 connection.execute(f"CREATE VIEW {name} AS {rows}")
             for setting in CLOSED:
                 connection.execute(setting)
-            return Answer(connection.sql(sql).to_arrow_table())
+            return Answer.of(connection.sql(sql))
     except duckdb.Error as error:
         raise DeepbenchError(f"query: {' '.join(str(error).split())}") from None
     except pa.ArrowException as error:
@@ -119,7 +112,3 @@ def _demand_question(statements: list[Any]) -> None:
         raise DeepbenchError(f"query: give one statement instead of {len(statements)}")
     if (kind := statements[0].type) not in READING:
         raise DeepbenchError(f"query: {kind.name} is refused: the store is only read, by SELECT")
-
-
-def _plain(value: Any) -> Any:
-    return value.isoformat() if hasattr(value, "isoformat") else value

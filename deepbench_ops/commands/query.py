@@ -1,5 +1,6 @@
 """`deepbench query`: SQL over all results."""
 
+import json
 from pathlib import Path
 
 import click
@@ -42,11 +43,17 @@ def query(sql: str, folder: Path | None, results: Path, form: str) -> None:
             [[_cell(value) for value in row] for row in answer.rows],
         ),
         lambda: answer.lines,
-        lambda: answer.lines,
+        lambda: [{name: _flat(each) for name, each in line.items()} for line in answer.lines],
     )
 
 
 def _cell(value: object) -> str:
     if value is None:
         return "-"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.6g}" if isinstance(value, float) else str(_flat(value))
+
+
+def _flat(value: object) -> object:
+    """Return a value as one cell has it: lists and objects as JSON."""
+    nested = isinstance(value, list | dict)
+    return json.dumps(value, ensure_ascii=False) if nested else value

@@ -1,6 +1,8 @@
 """`deepbench store` and `deepbench query`, as they are used."""
 
+import csv
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -61,6 +63,92 @@ def test_what_is_no_question_is_one_line(here, tmp_path, sql, said):
     assert said in err
     assert 1 == err.count("\n")
     assert before == sorted(tmp_path.rglob("*"))
+
+
+def test_sums_and_decimals_are_numbers(here):
+    """In each format; whole ones have no point."""
+    sql = "SELECT sum(samples) AS total, 1.5 AS half, 2.0 AS two, 'x' AS text FROM times"
+    _, out, _ = deepbench("query", "SELECT samples FROM times", "--format", "json", *here)
+    total = sum(row["samples"] for row in json.loads(out))
+    status, out, err = deepbench("query", sql, "--format", "json", *here)
+    assert (0, "") == (status, err)
+    assert [{"total": total, "half": 1.5, "two": 2, "text": "x"}] == json.loads(out)
+    assert (
+        f"total,half,two,text\n{total},1.5,2,x\n"
+        == deepbench("query", sql, "--format", "csv", *here)[1]
+    )
+    assert [str(total), "1.5", "2", "x"] == deepbench("query", sql, *here)[1].split()[-4:]
+
+
+VALUES = (
+    ("DATE '2026-01-02'", "2026-01-02", "2026-01-02"),
+    ("TIMESTAMP '2026-01-02 03:04:05.5'", "2026-01-02T03:04:05.500000", None),
+    ("TIMESTAMP_S '2026-01-02 03:04:05'", "2026-01-02T03:04:05", None),
+    ("TIME '03:04:05'", "03:04:05", None),
+    ("TIMESTAMP_NS '2026-01-02 03:04:05.000000001'", "2026-01-02 03:04:05.000000001", None),
+    ("TIMETZ '03:04:05+02'", "03:04:05+02", None),
+    ("INTERVAL '14 months 3 days 1.5 seconds'", "1 year 2 months 3 days 00:00:01.5", None),
+    ("[INTERVAL '3 hours']", "['03:00:00']", None),
+    ("{'day': 1::UTINYINT, 'bits': '101'::BIT}", "{'day': 1, 'bits': 101}", None),
+    ("'ab\\xFF'::BLOB", "6162ff", None),
+    ("'0b0c8c5e-7d0e-4f0e-9d43-000000000001'::UUID", "0b0c8c5e-7d0e-4f0e-9d43-000000000001", None),
+    ("'101'::BIT", "101", None),
+    ("'one'::ENUM ('one', 'two')", "one", None),
+    ("[1, NULL, 2.5]", [1, None, 2.5], "[1, null, 2.5]"),
+    ("{'a': DATE '2026-01-02', 'b': [1]}", {"a": "2026-01-02", "b": [1]}, None),
+    ("MAP {'a': 1}", [["a", 1]], '[["a", 1]]'),
+    ("[1, 2]::INTEGER[2]", [1, 2], "[1, 2]"),
+    ("170141183460469231731687303715884105727::HUGEINT", 2**127 - 1, str(2**127 - 1)),
+    ("-5::HUGEINT", -5, "-5"),
+    ("12.50::DECIMAL(9, 2)", 12.5, "12.5"),
+    ("true", True, "True"),
+    ("NULL", None, "-"),
+    ("'nan'::DOUBLE", None, "nan"),
+    ("'-inf'::DOUBLE", None, "-inf"),
+)
+"""SQL of a value of each of DuckDB's types, the value as JSON, and as text where that differs."""
+
+
+def test_values_of_every_type_are_printed(here):
+    """As tables, CSV and JSON; numbers that are not finite are null in JSON."""
+    sql = "SELECT " + ", ".join(f"{value} AS c{at}" for at, (value, *_) in enumerate(VALUES))
+    status, out, err = deepbench("query", sql, "--format", "json", *here)
+    assert (0, "") == (status, err)
+    assert [value for _, value, _ in VALUES] == list(json.loads(out)[0].values())
+    texts = [
+        json.dumps(value) if text is None and not isinstance(value, str) else text or value
+        for _, value, text in VALUES
+    ]
+    status, out, err = deepbench("query", sql, *here)
+    assert (0, "") == (status, err)
+    assert texts == re.split(r" {2,}", out.splitlines()[-1])
+    status, out, err = deepbench("query", sql, "--format", "csv", *here)
+    assert (0, "") == (status, err)
+    row = next(csv.reader(out.splitlines()[1:]))
+    assert ["" if text == "-" else text for text in texts] == row
+
+
+@pytest.mark.parametrize("value", ["DATE '20000-01-01'", "TIMESTAMP '20000-01-01 00:00:00'"])
+@pytest.mark.parametrize("form", ["table", "csv", "json"])
+def test_a_value_that_cannot_be_printed_is_one_line(here, value, form):
+    """It names the column and the mend, which works."""
+    status, out, err = deepbench("query", f"SELECT {value} AS day", "--format", form, *here)
+    assert (2, "", 1) == (status, out, err.count("\n"))
+    assert "column day has values" in err
+    mend = f"SELECT CAST({value} AS VARCHAR) AS day"
+    assert "20000-01-01" in deepbench("query", mend, "--format", form, *here)[1]
+
+
+def test_columns_of_equal_names_are_kept(here):
+    """With numbers behind their names."""
+    sql = "SELECT 1 AS a, 2 AS a, 3 AS a_1, 4 AS a"
+    _, out, _ = deepbench("query", sql, "--format", "csv", *here)
+    assert "a,a_2,a_1,a_3\n1,2,3,4\n" == out
+    _, out, _ = deepbench("query", sql, "--format", "json", *here)
+    assert [{"a": 1, "a_2": 2, "a_1": 3, "a_3": 4}] == json.loads(out)
+    joined = "SELECT a.seconds, b.seconds FROM times a JOIN times b USING (machine, number)"
+    _, out, _ = deepbench("query", joined, "--format", "csv", *here)
+    assert "seconds,seconds_1" == out.splitlines()[0]
 
 
 def test_a_question_reads_each_file_once_for_its_checksum(here, monkeypatch):
