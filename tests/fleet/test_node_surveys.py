@@ -22,11 +22,18 @@ def test_surveys_are_in_the_order_of_their_measurements(tmp_path):
 
 @pytest.mark.parametrize("place", [".", "november", "surveys/november"])
 def test_surveys_are_found_up_to_two_folders_below_the_project(tmp_path, place):
-    """A link to one is not another survey."""
+    """As the commands accept them."""
     surveyed_nodes.write(tmp_path, place, day=1)
-    (tmp_path / "latest").symlink_to(tmp_path / place, target_is_directory=True)
     surveys, problems = node_surveys.find(tmp_path)
     assert (1, []) == (len(surveys["here"]), list(problems))
+
+
+def test_a_link_to_a_survey_is_not_another_one(tmp_path):
+    """It would be counted twice."""
+    surveyed_nodes.write(tmp_path, "surveys/november", day=1)
+    (tmp_path / "latest").symlink_to(tmp_path / "surveys" / "november", target_is_directory=True)
+    surveys, _ = node_surveys.find(tmp_path)
+    assert 1 == len(surveys["here"])
 
 
 def test_other_folders_of_a_project_are_not_searched(tmp_path):
