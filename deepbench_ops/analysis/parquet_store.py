@@ -1,8 +1,8 @@
 """All points as Parquet files, made from results/ and made again from it at any time.
 
 A folder for each table of `parquet_columns`, with a file for each machine in it: `times/`,
-`samples/` and `counts/`. The results stay the truth: `checksums/` holds what a machine's files are
-made from and their checksums, and they are read only where both are still the same.
+`samples/` and `counts/`. The results stay the truth: `checksums/` names a machine's inputs and
+the checksums of its files, and they are read only where both are still the same.
 """
 
 import hashlib
@@ -49,7 +49,7 @@ UNUSED = ("commands", "distributed", "exchange", "fleet", "models", "pages", "su
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a machine's files are made from.
+    """Inputs of a machine's files, as these were made.
 
     digest: of its results and of the code. days: of the releases that it has results of, by their
     hash; "" for one that the release table lacks, by the start of its commit.

@@ -55,7 +55,7 @@ def of_code(left_out: tuple[str, ...] = ()) -> str:
 
 @cache
 def of_program() -> str:
-    """Return what statistics depend on: the digest of the code, and the versions of Python and of
-    the libraries, which may round and sort differently."""
+    """Return the digest of the code, and the versions of Python and of the libraries, which may
+    round and sort differently: statistics depend on all of them."""
     libraries = [f"{name} {version(name)}" for name in LIBRARIES]
     return " ".join([of_code(), sys.version, *libraries])

@@ -198,7 +198,8 @@ def test_reading_the_store_equals_reading_the_results(tmp_path_factory, found):
         assert expected == machine_points.load(store.results, "box", known, rounds, samples)
 
 
-CHANGES = ("add", "change", "remove", "list", "date")
+OF_RELEASES = ("list", "date", "unlist")
+CHANGES = ("add", "change", "remove", *OF_RELEASES)
 
 
 @settings(max_examples=40, deadline=None)
@@ -221,19 +222,22 @@ def test_a_build_after_changes_equals_reading_the_results(tmp_path_factory, foun
         (part,) = store.build()
         known, after = stored_points()
         assert after == store.load("box", known, rounds=True, samples=True)
-        if kind in ("list", "date"):
+        if kind in OF_RELEASES:
             assert part.made == (before != after)
         before = after
 
 
 def change(folder: Path, kind: str, draw: Random) -> None:
-    """Add, change or remove a point of a project's machine, or list or date a release."""
-    if kind in ("list", "date"):
+    """Add, change or remove a point of a project's machine, or list, date or unlist a release."""
+    if kind in OF_RELEASES:
         table = folder / "releases.csv"
         rows = dict(row.split(",", 2)[1:] for row in table.read_text().splitlines()[1:])
         day = f"2025-{draw.randrange(1, 13):02}-{draw.randrange(1, 29):02}"
-        others = [each.version for each in (UNLISTED, *LATER)]
-        rows[draw.choice(others if kind == "list" else list(rows))] = f"{day},,no,"
+        new = draw.choice([UNLISTED, draw.choice(LATER)]).version
+        version = new if kind == "list" else draw.choice(list(rows))
+        rows[version] = f"{day},,no,"
+        if kind == "unlist" and len(rows) > 1:
+            del rows[version]
         lines = [f"numpy,{version},{rest}" for version, rest in rows.items()]
         table.write_text("\n".join([",".join(COLUMNS), *lines]) + "\n")
         return
