@@ -1,13 +1,11 @@
 """The nodes that a scheduler gave a job, where it says so: ranks may run on no others."""
 
 import os
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
-
-ANSWER_SECONDS = 30.0
+from deepbench_ops.fleet import scheduler_answer
 
 
 def why_not(placement: RankPlacement, environ: Mapping[str, str] = os.environ) -> str:
@@ -33,23 +31,13 @@ def why_not(placement: RankPlacement, environ: Mapping[str, str] = os.environ) -
 def of_job(environ: Mapping[str, str]) -> Sequence[str]:
     """Return the nodes of this job, that of the job script first; () where nothing says them."""
     if named := environ.get("SLURM_JOB_NODELIST"):
-        return _printed("scontrol", "show", "hostnames", named)
+        return scheduler_answer.of("scontrol", "show", "hostnames", named).split()
     if file := environ.get("PBS_NODEFILE"):
         try:
             return Path(file).read_text("utf-8").split()
         except (OSError, UnicodeDecodeError):
             return ()
     return ()
-
-
-def _printed(*command: str) -> list[str]:
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=ANSWER_SECONDS, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return []
-    return done.stdout.split()
 
 
 def _short(host: str) -> str:

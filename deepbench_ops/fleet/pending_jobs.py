@@ -5,17 +5,15 @@ of the cluster forbids it. A job that waits for busy nodes is left alone, as lon
 """
 
 import os
-import subprocess
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from deepbench_ops.fleet import scheduler_answer
+
 LOOK_SECONDS = 10.0
 """Seconds between two looks at the queue."""
-
-ANSWER_SECONDS = 30.0
-"""Seconds that a command of Slurm may take; without a controller it does not end for long."""
 
 OUT_OF_USE = ("down", "drained", "fail", "inval")
 """States of nodes, in sinfo's words, that end only when an administrator resumes the node. A node
@@ -77,7 +75,7 @@ class PendingJobs:
         for job in jobs:
             if reason := why_never(job, nodes.get(job.partition, {})):
                 self.say(reason)
-                _ask("scancel", "--state=PENDING", job.id)
+                scheduler_answer.of("scancel", "--state=PENDING", job.id)
                 self.cancelled.add(job.id)
         self._next_look = time.monotonic() + LOOK_SECONDS
 
@@ -137,28 +135,11 @@ def _names(nodes: str) -> list[str]:
     """Return the names in a list of nodes, such as node[1-3]."""
     if "[" not in nodes:
         return nodes.split(",")
-    return _ask("scontrol", "show", "hostnames", nodes).split()
+    return scheduler_answer.of("scontrol", "show", "hostnames", nodes).split()
 
 
 def _rows(columns: int, *command: str) -> list[list[str]]:
     """Return the rows of a table of Slurm, without lines of another kind."""
-    lines = _ask(*command, "--noheader").splitlines()
+    lines = scheduler_answer.of(*command, "--noheader").splitlines()
     rows = [line.split("|", maxsplit=columns - 1) for line in lines]
     return [row for row in rows if len(row) == columns]
-
-
-def _ask(*command: str) -> str:
-    """Return the output of a command of Slurm, "" where it fails."""
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=ANSWER_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return "" if done.returncode else done.stdout
