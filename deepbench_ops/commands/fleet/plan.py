@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from deepbench_ops.commands import terminal_tables
-from deepbench_ops.commands.fleet.plan_file import HOUR, PLAN, node_hours, path_of, plan_argument
+from deepbench_ops.commands.fleet.plan_file import (
+    HOUR,
+    PLAN,
+    node_hours,
+    path_of,
+    plan_argument,
+    site_options,
+)
 from deepbench_ops.commands.options import printed_as, results_folder_to_write, say
 from deepbench_ops.commands.output_format import counted, show
 from deepbench_ops.distributed.launchers.rank_placement import LAUNCHERS
@@ -32,14 +39,7 @@ MATRIX = (
 
 @click.command("plan")
 @plan_argument
-@click.option("--system", metavar="SITE", default="", help="A system of ReFrame's configuration.")
-@click.option(
-    "--config",
-    metavar="FILE",
-    default="",
-    type=click.Path(dir_okay=False),
-    help="ReFrame's configuration.  [default: the one that ReFrame finds]",
-)
+@site_options("none: this machine", "the one that ReFrame finds")
 @click.option(
     "--machine-types",
     metavar="NAMES",
@@ -189,8 +189,6 @@ def make(
         )
     if project.find(path.absolute().parent) is None:
         raise DeepbenchError(f"{path} lies in no project folder: name one in it, such as {PLAN}")
-    if config:
-        config = str(Path(config).resolve())
     place = (
         reframe_site.read(system, config)
         if system or config

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from deepbench_ops.commands.fleet.plan_file import path_of, plan_argument, read
+from deepbench_ops.commands.fleet.plan_file import path_of, plan_argument, read, site_options
 from deepbench_ops.commands.options import results_folder_to_write
 from deepbench_ops.commands.output_format import counted
 from deepbench_ops.errors import Interrupted
@@ -12,19 +12,7 @@ from deepbench_ops.errors import Interrupted
 
 @click.command("run")
 @plan_argument
-@click.option(
-    "--system",
-    metavar="SITE",
-    default="",
-    help="A system of ReFrame's configuration.  [default: the plan's]",
-)
-@click.option(
-    "--config",
-    metavar="FILE",
-    default="",
-    type=click.Path(dir_okay=False),
-    help="ReFrame's configuration.  [default: the plan's]",
-)
+@site_options("the plan's", "the plan's")
 @click.argument("more", metavar="[-- OPTIONS]", nargs=-1, type=click.UNPROCESSED)
 @results_folder_to_write
 def start(
@@ -53,7 +41,6 @@ def start(
         path, more = None, (str(path), *more)  # click takes the first option after -- for PLAN
     path = path_of(path)
     found = read(path)
-    config = str(Path(config).resolve()) if config else ""
     jobs = scheduled_jobs.of(path, found, system, config)
     jobs.site.demand_schedulers(found.machine_types)
     run = FleetRun(jobs, results, more, lambda line: click.echo(line, err=True))
