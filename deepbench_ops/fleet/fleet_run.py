@@ -94,15 +94,17 @@ class FleetRun:
         """Return the jobs whose times the results refused."""
         return [folder for folder in self.folders() if folder.refusal]
 
-    def collect(self) -> None:
-        """Merge finished jobs into the results."""
+    def collect(self, refused_too: bool = True) -> None:
+        """Merge finished jobs into the results, also those that were refused before or not."""
         if not self.jobs.plan.every_node:
-            job_result_merging.collect(self.results, self.folders(), self._say_once)
+            folders = [each for each in self.folders() if refused_too or not each.refusal]
+            job_result_merging.collect(self.results, folders, self._say_once)
 
     def _collect_if_possible(self) -> None:
-        """Merge finished jobs; where a disk is full, say so and leave it to the end of the run."""
+        """Merge finished jobs; where a disk is full, say so and leave it to the end of the run, as
+        jobs that are refused."""
         try:
-            self.collect()
+            self.collect(refused_too=False)
         except OSError as error:
             self._say_once(f"{error.filename or self.results}: {error.strerror}: make room there")
 

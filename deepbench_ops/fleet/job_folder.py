@@ -133,7 +133,10 @@ class JobFolder:
     def awaits_merge(self) -> bool:
         """Whether it has times that are not in the results of the project."""
         outcome = self.outcome()
-        return bool(outcome and outcome.has_times and self._merge_of(outcome).get("refused", True))
+        if outcome is None or not outcome.has_times:
+            return False
+        merge = self._merge_of(outcome)
+        return not merge or bool(merge["refused"])
 
     @property
     def refusal(self) -> str:

@@ -3,8 +3,9 @@
 They are merged as submissions are (`exchange.submissions.submission`), so that jobs may end in any
 order and be merged twice. All of them are: unsteady ones are judged when results are read, as those
 of `asv run` are. Where the results have another time of a kernel, a steady one takes its place, as
-those of `asv run` do; next to an unsteady one the other stays. Where every node ran a job its times
-are for comparing nodes, and nothing is merged.
+those of `asv run` do. Next to an unsteady one the other stays, and next to any that of a history,
+whose rounds all releases share. Where every node ran a job its times are for comparing nodes, and
+nothing is merged.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -15,8 +16,10 @@ from typing import Any
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.submissions import (
     conflict_resolution,
+    shown_version,
     submission,
     submission_merging,
+    submission_model_runs,
 )
 from deepbench_ops.fleet.job_folder import JobFolder
 from deepbench_ops.releases import table_location
@@ -37,7 +40,7 @@ def collect(results: Path, folders: Iterable[JobFolder], say: Callable[[str], No
         if outcome is None or not folder.awaits_merge:
             continue
         try:
-            times, less_good = _merge(results, folder)
+            times, kept = _merge(results, folder)
         except DeepbenchError as wrong:
             folder.end_merge(outcome, refused=str(wrong))
             say(f"{folder.name}: its times are not taken into {results}: {wrong}")
@@ -45,10 +48,10 @@ def collect(results: Path, folders: Iterable[JobFolder], say: Callable[[str], No
         folder.end_merge(outcome, times)
         merged += 1
         say(f"{folder.name}: measured times stored in {results}: {times}")
-        if less_good:
+        if kept:
             say(
-                f"{folder.name}: {less_good} of them are unsteady, and do not replace earlier times"
-                " of these kernels"
+                f"{folder.name}: {kept} of them do not replace earlier times of these kernels,"
+                " since they are unsteady or the earlier ones are those of a history"
             )
     return merged
 
@@ -56,14 +59,14 @@ def collect(results: Path, folders: Iterable[JobFolder], say: Callable[[str], No
 def _merge(results: Path, folder: JobFolder) -> tuple[int, int]:
     """Merge the times and the runs of trainings of a job.
 
-    Returns their number, and how many times replace no earlier one, since they are unsteady.
+    Returns their number, and how many times replace no earlier one.
     """
     with locks.results(results, doing=f"deepbench fleet, merging {folder.name},"):
         known = {release.hash: release for release in table_location.load(results)}
         packed = submission.pack(folder.results, folder.job.machine, known, also_unsteady=True)
+        runs = packed.pop(submission_model_runs.FIELD)  # of two of a question the newest is kept
         checked = submission.checked(results, packed, known, ())
         submission.store(results, checked, partial(table_location.append, results))
-        runs = model_runs.load(folder.results / folder.job.machine)
         if runs:
             model_runs.add(results / folder.job.machine, runs)
         times = len(runs) + sum(len(each["points"]) for each in packed["results"])
@@ -73,8 +76,8 @@ def _merge(results: Path, folder: JobFolder) -> tuple[int, int]:
 def _replace_earlier(
     results: Path, folder: JobFolder, packed: dict[str, Any], known: Mapping[str, Release]
 ) -> int:
-    """Show the merged times in the place of earlier ones, but for unsteady ones the earlier; return
-    how many are so."""
+    """Show the merged times in the place of earlier ones, unless they are unsteady or the earlier
+    one is that of a history; return how many earlier ones stay."""
     machine = folder.job.machine
     own = _ids(packed)
     both = [
@@ -86,17 +89,18 @@ def _replace_earlier(
         return 0
     steady = _ids(submission.pack(folder.results, machine, known))
     chosen: set[str] = set()
-    less_good = 0
+    kept = 0
     for conflict in both:
-        versions = {one.id for one in conflict.versions}
-        earlier = versions - own
-        if new := versions & steady:
+        earlier = [one for one in conflict.versions if one.id not in own]
+        of_history = [one for one in earlier if shown_version.is_of_history(one)]
+        new = steady & {one.id for one in conflict.versions}
+        if new and not of_history:
             chosen |= new
-        elif len(earlier) == 1:  # of several the user chooses
-            chosen |= earlier
-            less_good += 1
+        elif len(stay := of_history or earlier) == 1:  # of several the user chooses
+            chosen.add(stay[0].id)
+            kept += 1
     conflict_resolution.resolve(both, chosen)
-    return less_good
+    return kept
 
 
 def _ids(packed: dict[str, Any]) -> set[str]:

@@ -48,7 +48,12 @@ def measured(size: int, level: float = 1.0) -> dict:
     }
 
 
-def fill(folder: JobFolder, sizes: tuple[int, ...], levels: tuple[float, ...] = (1.0,)) -> None:
+def fill(
+    folder: JobFolder,
+    sizes: tuple[int, ...],
+    levels: tuple[float, ...] = (1.0,),
+    of_history: bool = False,
+) -> None:
     """Put times and records into the results of a job, as measuring does."""
     fleet_project.describe(folder.results, folder.job.machine)
     machine = folder.results / folder.job.machine
@@ -67,7 +72,14 @@ def fill(folder: JobFolder, sizes: tuple[int, ...], levels: tuple[float, ...] = 
                 "libraries": {},
                 "points": [point(size, levels) for size in sizes],
                 "conditions": {facts_digest.digest(FACTS): FACTS},
-                "measurements": [measured(size, level) for size in sizes for level in levels],
+                "measurements": [
+                    {
+                        **measured(size, level),
+                        **({"ensemble": origin(level * size / 1e4)} if of_history else {}),
+                    }
+                    for size in sizes
+                    for level in levels
+                ],
             }
         ],
     }
@@ -76,6 +88,14 @@ def fill(folder: JobFolder, sizes: tuple[int, ...], levels: tuple[float, ...] = 
     ((_, checked),) = submission.checked_all(folder.results, {folder.path: sent}, known)
     submission.store(folder.results, checked, len)
     folder.end(Outcome(True, "n1", 1.0))
+
+
+def origin(seconds: float) -> dict:
+    """Where a time of a history comes from."""
+    return {
+        **{"file": "numpy", "anchor": RELEASE.name, "seconds": seconds, "rounds": 6},
+        **{"ratio": 1.0, "low": 1.0, "high": 1.0, "interval": [seconds, seconds]},
+    }
 
 
 @pytest.fixture
@@ -175,8 +195,19 @@ def test_a_steady_time_takes_the_place_of_earlier_ones(tmp_path, plans, shown):
     fleet_project.make(tmp_path)
     samples, said = merged(tmp_path, *plans)
     assert sorted({*shown}) == samples
-    kept = [line for line in said if "are unsteady, and do not replace earlier times" in line]
+    kept = [line for line in said if "do not replace earlier times of" in line]
     assert (plans[-1] == UNSTEADY) == len(kept)
+
+
+def test_a_time_of_a_history_stays(tmp_path):
+    """Its rounds are shared with other releases; the fleet's time was measured on its own."""
+    fleet_project.make(tmp_path)
+    (folder,) = job_folder.folders(fleet_project.plan(), tmp_path / "history" / "plan.json")
+    fill(folder, SIZES[:1], LATER[:1], of_history=True)
+    job_result_merging.collect(tmp_path / "results", [folder], print)
+    samples, (_, kept) = merged(tmp_path, STEADY)
+    assert [*LATER[:1]] == samples
+    assert "1 of them do not replace earlier times of these kernels, since they are" in kept
 
 
 def test_the_runs_of_a_training_are_merged_with_the_profile(tmp_path):

@@ -34,6 +34,11 @@ def shown(versions: Sequence[PointVersion]) -> PointVersion | None:
     return max(left, key=lambda one: (bool(one.signer), _weight(one)), default=None)
 
 
+def is_of_history(one: PointVersion) -> bool:
+    """Whether a version is derived from the rounds of a history."""
+    return bool(_ensemble(one))
+
+
 def _is_superseded(one: PointVersion, other: PointVersion) -> bool:
     """Whether a version may go for another one.
 
