@@ -13,6 +13,7 @@ from itertools import product, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from asv._stats import get_weight
 from asv.results import Results
 from asv.util import truncate_float_list
 
@@ -247,6 +248,19 @@ def without(results: Results, keys: Collection[ResultKey]) -> Results:
         column = zip(fields.keys(name), fields.values[name] or (), strict=True)
         fields.values[name] = [math.nan if (name, key) in keys else value for key, value in column]
     return changed
+
+
+def for_graphs(results: Results) -> Results:
+    """Take out of a result everything that asv's graphs do not need, and return it.
+
+    Its samples and profiles go, and each value has asv's weight in place of its statistics.
+    """
+    fields = of(results)
+    for name, stats in fields.stats.items():
+        fields.stats[name] = None if stats is None else [get_weight(each) for each in stats]
+    for column in (fields.samples, fields.profiles):
+        column.update(dict.fromkeys(column))
+    return results
 
 
 @contextmanager

@@ -1,18 +1,22 @@
 """asv's result files while pages are made: those that can be read, without impossible values.
 
-Each is read and checked once for all that ask, unless speed-ups are switched off or the files are
-too large to remember all.
+asv's own pages get them from one reading. Ours remember those read last, unless speed-ups are
+switched off.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+from asv import _stats as asv_statistics
 from asv import results as asv_results
+from asv.commands import publish as asv_publish
+from asv.plugins import regressions as asv_regressions
 from asv.results import Results
 from asv.util import UserError
 
-from deepbench_ops.asv_adapter import result_checks, result_files
+from deepbench_ops.asv_adapter import private_result_fields, result_checks, result_files
 from deepbench_ops.asv_adapter.patch_installation import PUBLISH, Patch, applied, instead
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage.file_state import FileState, state
@@ -26,25 +30,23 @@ _known: dict[Path, tuple[FileState, Results]] = {}
 _bytes = [0]
 """Of all files in `_known`."""
 
-_sound: list[tuple[str, str, str]] = []
-"""Folder, name and machine of every file that can be read, as asv lists result files."""
+_sound: list[Results] = []
+"""Results of every file that can be read, as `private_result_fields.for_graphs` leaves them."""
 
 
 @contextmanager
 def read_once(results: Path) -> Iterator[None]:
-    """Read the files in `results`, and let asv find and read these alone in the block.
+    """Read the files in `results`, and let asv publish these results alone in the block.
 
-    A file is read again if it changes meanwhile. Results are shared: change a copy. Damaged files
-    are left out without asv's warnings; `damaged_files` names them.
+    Damaged files are left out without asv's warnings; `damaged_files` names them.
     """
-    with remembered():
+    with applied([CHECKED]):
         for folder in sorted(path for path in results.glob("*") if path.is_dir()):
             for path in result_files.paths(folder):
                 with suppress(DeepbenchError, OSError):
-                    result_files.read(path)
-                    _sound.append((str(folder), path.name, folder.name))
+                    _sound.append(private_result_fields.for_graphs(result_files.read(path)))
         try:
-            with applied([SOUND]):
+            with applied(ONE_READING):
                 yield
         finally:
             _sound.clear()
@@ -117,13 +119,22 @@ def _forget(file: Path) -> None:
         _bytes[0] -= size
 
 
-SOUND = Patch(
-    asv_results,
-    "iter_results_paths",
-    instead(lambda results: iter(list(_sound))),
-    "asv warns of damaged files one by one, and publishes without saying so at its end",
-    scope=PUBLISH,
-)
+def _sound_paths(results: str) -> Iterator[tuple[str, str, str]]:
+    """Stand in for asv's list of result files: folder, name and machine of each sound one."""
+    for each in list(_sound):
+        path = Path(results, private_result_fields.path_of(each))
+        yield str(path.parent), path.name, path.parent.name
+
+
+def _weight(original: Callable[..., float | None]) -> Callable[..., float | None]:
+    """Wrap asv's weight of a time: results that were read for graphs have it already."""
+
+    def wrapped(stats: Any) -> float | None:
+        return stats if isinstance(stats, float) else original(stats)
+
+    return wrapped
+
+
 CHECKED = Patch(
     Results,
     "load",
@@ -135,8 +146,36 @@ REMEMBERED = Patch(
     Results,
     "load",
     _remembered,
-    "asv reads all results twice, and our own pages once more",
+    "our pages ask for a machine's results several times",
     needed=False,
     scope=PUBLISH,
 )
-PATCHES = (SOUND, CHECKED, REMEMBERED)
+ONE_READING = (
+    Patch(
+        asv_results,
+        "iter_results_paths",
+        instead(_sound_paths),
+        "asv warns of damaged files one by one, and publishes without saying so at its end",
+        scope=PUBLISH,
+    ),
+    *(
+        Patch(
+            owner,
+            "iter_results",
+            instead(lambda results: iter(list(_sound))),
+            "asv reads all results three times",
+            needed=False,
+            scope=PUBLISH,
+        )
+        for owner in (asv_publish, asv_regressions)
+    ),
+    Patch(
+        asv_statistics,
+        "get_weight",
+        _weight,
+        "asv keeps eight figures of a time, to compute its weight later",
+        needed=False,
+        scope=PUBLISH,
+    ),
+)
+PATCHES = (CHECKED, REMEMBERED, *ONE_READING)
