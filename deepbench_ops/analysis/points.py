@@ -202,7 +202,7 @@ class Point(NamedTuple):
     @property
     def usual_run(self) -> bool:
         """Whether all conditions but the device are the usual ones, under any settings."""
-        return not self.unusual.keys() - {DEVICE.name, SETTINGS}
+        return _usual_run((self.device, self.cache, self.layout, self.execution))
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -256,6 +256,11 @@ def _unusual(conditions: tuple[str, ...], settings: Settings | None) -> dict[str
         if value != condition.usual
     }
     return {**found, SETTINGS: library_variables.text(settings)} if settings else found
+
+
+@cache
+def _usual_run(conditions: tuple[str, ...]) -> bool:
+    return not _unusual(conditions, None).keys() - {DEVICE.name}
 
 
 _problem = cache(problem_of)

@@ -250,17 +250,16 @@ def without(results: Results, keys: Collection[ResultKey]) -> Results:
     return changed
 
 
-def for_graphs(results: Results) -> Results:
-    """Take out of a result everything that asv's graphs do not need, and return it.
+def keep_for_graphs(results: Results) -> None:
+    """Take out of a result everything that asv's graphs do not need.
 
     Its samples and profiles go, and each value has asv's weight in place of its statistics.
     """
     fields = of(results)
     for name, stats in fields.stats.items():
-        fields.stats[name] = None if stats is None else [get_weight(each) for each in stats]
+        fields.stats[name] = stats and [each and get_weight(each) for each in stats]
     for column in (fields.samples, fields.profiles):
         column.update(dict.fromkeys(column))
-    return results
 
 
 @contextmanager

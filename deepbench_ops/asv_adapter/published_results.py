@@ -17,6 +17,9 @@ from deepbench_ops.storage.result_key import ResultKey
 ENVIRONMENT = "published"
 """Stands where a measured result has the name of its environment; a layout follows it."""
 
+PATTERN = f"*-{ENVIRONMENT}*.json"
+"""Names of published result files."""
+
 WORKBOOK = "workbook"
 """The name in a stack of the files that were taken in; all else in it is of the machine."""
 
@@ -32,7 +35,12 @@ Stack = dict[str, str]
 
 def paths(folder: Path) -> list[Path]:
     """Return the published result files in a machine's folder."""
-    return sorted(folder.glob(f"*-{ENVIRONMENT}*.json"))
+    return sorted(folder.glob(PATTERN))
+
+
+def is_published(path: Path) -> bool:
+    """Whether a result file has the name of a published one."""
+    return path.match(PATTERN)
 
 
 def load(path: Path) -> tuple[PublishedValues, Stack]:

@@ -16,7 +16,12 @@ from asv.plugins import regressions as asv_regressions
 from asv.results import Results
 from asv.util import UserError
 
-from deepbench_ops.asv_adapter import private_result_fields, result_checks, result_files
+from deepbench_ops.asv_adapter import (
+    private_result_fields,
+    published_results,
+    result_checks,
+    result_files,
+)
 from deepbench_ops.asv_adapter.patch_installation import PUBLISH, Patch, applied, instead
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage.file_state import FileState, state
@@ -31,7 +36,7 @@ _bytes = [0]
 """Of all files in `_known`."""
 
 _sound: list[Results] = []
-"""Results of every file that can be read, as `private_result_fields.for_graphs` leaves them."""
+"""Results of every file that can be read, as asv's graphs need them."""
 
 
 @contextmanager
@@ -40,11 +45,11 @@ def read_once(results: Path) -> Iterator[None]:
 
     Damaged files are left out without asv's warnings; `damaged_files` names them.
     """
-    with applied([CHECKED]):
+    with remembered():
         for folder in sorted(path for path in results.glob("*") if path.is_dir()):
             for path in result_files.paths(folder):
                 with suppress(DeepbenchError, OSError):
-                    _sound.append(private_result_fields.for_graphs(result_files.read(path)))
+                    _sound.append(_for_graphs(path))
         try:
             with applied(ONE_READING):
                 yield
@@ -65,6 +70,15 @@ def remembered() -> Iterator[None]:
     finally:
         _known.clear()
         _bytes[0] = 0
+
+
+def _for_graphs(path: Path) -> Results:
+    """Read a file for asv's graphs; one of published times, which others ask for, as a whole."""
+    found = result_files.read(path)
+    if not published_results.is_published(path):
+        _forget(path.absolute())
+        private_result_fields.keep_for_graphs(found)
+    return found
 
 
 def _checked(load: Callable[..., Results]) -> Callable[..., Results]:
@@ -130,7 +144,7 @@ def _weight(original: Callable[..., float | None]) -> Callable[..., float | None
     """Wrap asv's weight of a time: results that were read for graphs have it already."""
 
     def wrapped(stats: Any) -> float | None:
-        return stats if isinstance(stats, float) else original(stats)
+        return stats if stats is None or isinstance(stats, float) else original(stats)
 
     return wrapped
 

@@ -46,7 +46,8 @@ def _take_out(fields: Fields, name: str) -> Iterator[str]:
     for place, value in enumerate(values):
         if value is None or value != value:
             continue
-        stat, several = (column[place] if column else None for column in (stats, samples))
+        stat = stats[place] if stats else None
+        several = samples[place] if samples else None
         reason = seconds_limits.why_not(value, stat, several)
         if reason:
             values[place] = math.nan

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from deepbench_ops.pages.data_encoding import script_of
 from deepbench_ops.storage import atomic_write
@@ -27,8 +28,8 @@ def write_data(path: Path, content: Any) -> None:
 
 
 def data_script(content: Any) -> str:
-    """Return the text of a data file."""
-    return script_of(json.dumps(content, separators=(",", ":"), allow_nan=False))
+    """Return the text of a data file. NaN is null in it, as a missing number is."""
+    return script_of(orjson.dumps(content, list, orjson.OPT_NON_STR_KEYS).decode())
 
 
 def write_script(path: Path, script: str) -> None:
