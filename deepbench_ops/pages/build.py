@@ -92,7 +92,7 @@ def build(
     if site_url:
         change_feed.write(folder, project, site_url, changes, marks)
         profiles = {machine.name: machine.profile for machine in machines}
-        preview_image.write(folder, project, rankings(lines, profiles), changes)
+        preview_image.write(folder, project, rankings(lines, profiles), changes, marks)
     noise = noise_data.noise_by_line(measured)
     return BuiltPages(noise, problems, [*broken, *strange], cache)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,17 +37,25 @@ PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
 
 def write(
-    html_dir: Path, project: str, rankings: Sequence[Ranking], causes: Sequence[Cause]
+    html_dir: Path,
+    project: str,
+    rankings: Sequence[Ranking],
+    causes: Sequence[Cause],
+    marks: Mapping[str, str],
 ) -> None:
-    """Write html_dir/preview.png. Raises ImportError if Pillow is not installed."""
+    """Write html_dir/preview.png. Raises ImportError if Pillow is not installed.
+
+    marks: by name, those of machines whose results came in without the signature of an allowed
+    signer; they stand behind the names.
+    """
     from PIL import Image, ImageDraw
 
     image = Image.new("RGB", SIZE, PAGE)
     draw = ImageDraw.Draw(image)
     _text(draw, MARGIN, 36, project, 44, TEXT)
     if rankings:
-        _fastest(draw, 110, _chosen(rankings))
-    _changes(draw, 410, causes)
+        _fastest(draw, 110, _chosen(rankings), marks)
+    _changes(draw, 410, causes, marks)
     written = io.BytesIO()
     image.save(written, "PNG", optimize=True)
     atomic_write.write_bytes(html_dir / FILE, written.getvalue())
@@ -59,7 +67,7 @@ def _chosen(rankings: Sequence[Ranking]) -> Ranking:
     return next((ranking for ranking in own if ranking.precision == PREFERRED_PRECISION), own[0])
 
 
-def _fastest(draw: ImageDraw, top: int, ranking: Ranking) -> None:
+def _fastest(draw: ImageDraw, top: int, ranking: Ranking, marks: Mapping[str, str]) -> None:
     title = f"Fastest at {heading(ranking.family)}, {ranking.precision}"
     _text(draw, MARGIN, top, title, 28, TEXT)
     ranks = ranking.ranks[:SHOWN_MACHINES]
@@ -68,7 +76,8 @@ def _fastest(draw: ImageDraw, top: int, ranking: Ranking) -> None:
     left, right = 400, SIZE[0] - 260
     for place, rank in enumerate(ranks):
         y = top + 46 + 40 * place
-        _text(draw, MARGIN, y, _cut(draw, rank.machine, 24, left - MARGIN - 20), 24, TEXT)
+        mark = _in_brackets(marks.get(rank.machine, ""))
+        _cut_before(draw, MARGIN, y, rank.machine, mark, left - MARGIN - 20, TEXT)
         for value, colour in (
             (rank.roof, ROOF),
             (rank.rate, PUBLISHED_COLOUR if rank.published else MEASURED_COLOUR),
@@ -79,15 +88,20 @@ def _fastest(draw: ImageDraw, top: int, ranking: Ranking) -> None:
         _text(draw, right + 20, y, f"{_scaled(rank.rate)}{ranking.counts}", 24, TEXT)
 
 
-def _changes(draw: ImageDraw, top: int, causes: Sequence[Cause]) -> None:
+def _changes(draw: ImageDraw, top: int, causes: Sequence[Cause], marks: Mapping[str, str]) -> None:
     _text(draw, MARGIN, top, "Latest changes", 28, TEXT)
     for place, cause in enumerate(latest(causes)[:SHOWN_CHANGES]):
         shown, y = row(cause), top + 46 + 36 * place
         what = shown["summary"] or shown["kernels"][0]["title"]
         colour = SLOWER_COLOUR if cause.slower else FASTER_COLOUR
         _text(draw, MARGIN, y, shown["ratio_text"], 24, colour)
-        text = f"{shown['release']}, {what}, {cause.machine}"
-        _text(draw, 300, y, _cut(draw, text, 24, SIZE[0] - 300 - MARGIN), 24, QUIET)
+        machine = f", {cause.machine}{_in_brackets(marks.get(cause.machine, ''))}"
+        text = f"{shown['release']}, {what}"
+        _cut_before(draw, 300, y, text, machine, SIZE[0] - 300 - MARGIN, QUIET)
+
+
+def _in_brackets(mark: str) -> str:
+    return f" ({mark})" if mark else ""
 
 
 def _scaled(value: float) -> str:
@@ -100,6 +114,16 @@ def _text(draw: ImageDraw, x: float, y: float, text: str, size: int, colour: str
     from PIL import ImageFont
 
     draw.text((x, y), text, colour, ImageFont.load_default(size))
+
+
+def _cut_before(
+    draw: ImageDraw, x: float, y: float, text: str, end: str, width: int, colour: str
+) -> None:
+    """Draw a text and its end in `width` pixels, for which the text is shortened."""
+    from PIL import ImageFont
+
+    room = width - int(draw.textlength(end, ImageFont.load_default(24)))
+    _text(draw, x, y, _cut(draw, text, 24, room) + end, 24, colour)
 
 
 def _cut(draw: ImageDraw, text: str, size: int, width: float) -> str:

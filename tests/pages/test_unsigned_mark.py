@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,12 @@ from browsing import open_chip, series
 from published_site import HOSTILE, published, unpacked, write_results, write_table
 
 from deepbench_ops.analysis.change_causes import causes
+from deepbench_ops.analysis.machine_ranking_by_family import Rank, Ranking
 from deepbench_ops.exchange.submissions import submission_provenance
 from deepbench_ops.exchange.submissions.submission_signature import Signer
-from deepbench_ops.pages import machine_lines, verdict_page
+from deepbench_ops.pages import machine_lines, preview_image, verdict_page
 from deepbench_ops.pages.data_encoding import script_of
+from deepbench_ops.pages.data_files import machine_key
 from deepbench_ops.releases import release_table
 
 KEY = "SHA256:abc"
@@ -82,6 +85,7 @@ def add_models(path: Path) -> None:
         ("compare#side=lab-1@numpy&side=lab-1@torch", "#who"),
         ("frameworks#where=lab-1", "form label"),
         ("models#machine=lab-1", "form label"),
+        ("operations#machine=lab-1", "form label"),
         ("models#machine=lab-1", "#chart thead th"),
         ("models", "#rows thead th"),
         ("models", "#latency-chart tbody th"),
@@ -130,6 +134,49 @@ def test_the_mark_is_words_where_a_name_is_no_element(opened: Any, html: Path) -
     cells = "cells => [...new Set(cells.map(cell => cell.dataset.label))]"
     named = page.locator("#rows td[data-label*=unsigned]").evaluate_all(cells)
     assert ["lab-1 (unsigned)"] == named
+
+
+@pytest.mark.browser
+def test_operations_have_the_mark_in_words(opened: Any, html: Path) -> None:
+    """Behind the machine's name above the column, and next to its line in the picture."""
+    page = opened(html, "operations#machine=lab-1")
+    assert 1 == page.locator("#problems thead th", has_text="on lab-1 (unsigned)").count()
+    assert "lab-1 (unsigned)" in page.text_content("#intensities svg")
+
+
+@pytest.mark.browser
+def test_other_machines_with_a_change_have_the_mark_in_words(opened: Any, html: Path) -> None:
+    """In a column of the page of a release."""
+    path = html / "data" / "changes" / machine_key("lab-1") / "numpy.js"
+    before = path.read_text("utf-8")
+    data = json.loads(unpacked(before))
+    shifts = [shift for kernel in data["kernels"] for shift in kernel.get("changes", [])]
+    for shift in shifts:
+        shift[4] = [["lab-1", 2.2], [HOSTILE, 2.1]]
+    path.write_text(script_of(json.dumps(data)), "utf-8")
+    page = opened(html, "release#release=numpy-2.0.2&machine=lab-1")
+    found = page.locator("#kernels tbody td[data-label='also on']").all_inner_texts()
+    path.write_text(before, "utf-8")
+    assert shifts
+    assert {f"lab-1 (unsigned): 2.2\u00d7 slower; {HOSTILE}: 2.1\u00d7 slower"} == {*found} - {""}
+
+
+def test_the_preview_has_the_mark(html: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind the name of a machine, which is shortened for it, and behind a change on it."""
+    pytest.importorskip("PIL.Image", reason="pillow is not installed")
+    timeline = release_table.load(html.parent / "releases.csv")
+    lines, _, _ = machine_lines.read(html.parent / "results", timeline)
+    changed = causes([line for line in lines if line.measured and len(line.points) > 1])
+    rank = Rank("m" * 40, 1e9, None, ("numpy",), date(2026, 1, 1), False, 1, "")
+    ranked = Ranking("gemm", "float32", 1, "FLOP/s", (rank,))
+    drawn: list[str] = []
+    monkeypatch.setattr(preview_image, "_text", lambda *parts: drawn.append(parts[3]))
+    marks = {"lab-1": "unsigned", rank.machine: "unknown key"}
+    preview_image.write(html, "deepbench", [ranked], changed, marks)
+    marked = [text for text in drawn if text.endswith(")")]
+    assert ["mmm", "num"] == [text[:3] for text in marked]
+    assert marked[0].endswith("m… (unknown key)")
+    assert marked[1].endswith("lab-1 (unsigned)")
 
 
 @pytest.mark.browser

@@ -41,7 +41,7 @@
 
     function picture(found, machines, precision, chosen) {
         var known = found.map(function (row) { return row.intensity; }).filter(Boolean);
-        var ridges = machines.map(function (machine) { return {name: machine.name, at: ridge(machine, precision), chosen: machine.name === chosen}; })
+        var ridges = machines.map(function (machine) { return {name: machine.name + d.unsigned_words(machine), at: ridge(machine, precision), chosen: machine.name === chosen}; })
             .filter(function (one) { return one.at; });
         at('intensities').hidden = !known.length;
         if (!known.length) { return; }
@@ -61,6 +61,7 @@
         var multiplied = some.map(function (family) { return family.multiplied[precision]; }).find(Boolean);
         var machine = catalogue.machines.find(function (each) { return each.name === at('machine').value; });
         var turn = machine ? ridge(machine, multiplied) : null, found = rows(some, operation, precision);
+        d.mark_choice(at('machine'), machine);
         picture(found, catalogue.machines, multiplied, at('machine').value);
         d.table(at('problems'), {
             name: name,
@@ -87,7 +88,7 @@
                 {title: 'bytes', number: true, unit: 'B', value: function (row) { return row.bytes; },
                     text: function (value) { return d.scaled(value, 'B'); }},
                 d.intensity_column(function (row) { return row.intensity; }),
-                {title: 'bound by', head: machine ? 'bound by, on ' + machine.name : 'bound by', value: function (row) { return bound(row, turn); }},
+                {title: 'bound by', head: machine ? 'bound by, on ' + machine.name + d.unsigned_words(machine) : 'bound by', value: function (row) { return bound(row, turn); }},
                 {title: 'family', head: 'family', value: function (row) { return catalogue.headings[row.family]; }},
                 {title: 'application', long: true, value: function (row) { return row.application; }},
                 {title: 'sets', value: function (row) { return row.sets.map(d.words).join(', '); }}

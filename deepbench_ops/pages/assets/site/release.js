@@ -131,8 +131,10 @@
         return row.was && row.now && row.was !== row.now ? row.was + ' \u2192 ' + row.now : row.now || row.was;
     }
 
-    function elsewhere(row) {
-        return row.also.map(function (each) { return each[0] + ': ' + d.factor(each[1]); }).join('; ');
+    function elsewhere(row, machines) {
+        return row.also.map(function (each) {
+            return each[0] + d.unsigned_words(machines.find(function (machine) { return machine.name === each[0]; })) + ': ' + d.factor(each[1]);
+        }).join('; ');
     }
 
     /* Opens below a kernel: the command that measures both releases again, and facts about its time. */
@@ -178,7 +180,7 @@
     }
 
     /* Columns without a value in any row are left out: older times have no implementation. */
-    function columns(rows, one) {
+    function columns(rows, one, machines) {
         return [
             {title: 'kernel', long: true, value: function (row) { return d.kernel_label(row.line); }, cell: function (row) {
                 return el('span', {}, el('a', {href: d.timeline_address(row.line)}, d.kernel_label(row.line)), ' ',
@@ -198,7 +200,7 @@
                 text: function (value) { return d.percent(value, 2); }},
             {title: 'judged by', long: true, value: judged_by},
             {title: 'implementation', long: true, value: implementation},
-            {title: 'also on', long: true, note: 'other machines with the same change', value: elsewhere}
+            {title: 'also on', long: true, note: 'other machines with the same change', value: function (row) { return elsewhere(row, machines); }}
         ]).filter(function (column) { return !['implementation', 'also on'].includes(column.title) || rows.some(column.value); });
     }
 
@@ -390,7 +392,7 @@
                     name: [one.after.name, one.before ? one.before.name : '', one.machine.name, at('base').value].filter(Boolean).join('-'),
                     title: one.before ? pair(one.after.name, one.before.name, one, 'against') : one.after.name + ' on ' + one.machine.name, rows: kept, cards: true, view: view,
                     viewed: function (next, typing) { Object.assign(view, next); remember(typing); },
-                    taken: exported(one), columns: columns(rows, one), detail: function (row) { return detail(row, catalogue); }
+                    taken: exported(one), columns: columns(rows, one, catalogue.machines), detail: function (row) { return detail(row, catalogue); }
                 });
             }
         });
