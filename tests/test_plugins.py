@@ -457,6 +457,10 @@ ROW = "toy,1.0.0,2024-01-01,,no,\n"
                 f"{FRAMEWORK}VARIABLES is ('',): write a tuple",
             ),
             (
+                replaced(POINTS, "deepbench_toy_backend", "deepbench_axpy.axpy_operands"),
+                f"{FRAMEWORK}deepbench_axpy.axpy_operands is one module: make it a package",
+            ),
+            (
                 written((TOY / "releases.csv", "toy,1.0.0\n")),
                 "line 1: the columns are 'toy,1.0.0': write 'framework,",
             ),
@@ -559,6 +563,18 @@ def test_a_faulty_yardstick_is_one_line(installed):
     expected = "deepbench-axpy: the yardstick of the device toy0 cannot be used: WORKLOADS of "
     assert line.startswith(f"deepbench: error: {expected}")
     assert (2, 0) == (on_device.returncode, on_processor.returncode)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_releases_of_its_framework_are_listed(installed, whole):
+    """Also those of a package without an __init__.py."""
+    if not whole:
+        (installed / TOY / "__init__.py").unlink()
+
+    done = deepbench(installed, "release", "list", "--framework", "toy")
+
+    assert "toy-1.0.0" in done.stdout
+    assert (0, "") == (done.returncode, done.stderr)
 
 
 REPO = """

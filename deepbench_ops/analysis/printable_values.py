@@ -14,9 +14,9 @@ from deepbench_ops.errors import DeepbenchError
 UNREADABLE = (ValueError, TypeError, OverflowError, LookupError, pa.ArrowException)
 """Exceptions of values that Python has no object for, such as years after 9999."""
 
-AS_TEXT = re.compile(r"\b(BIT|BIGNUM|VARIANT|INTERVAL|TIME WITH TIME ZONE|TIME_NS|TIMESTAMP_NS)\b")
-"""DuckDB's types whose values Arrow or Python lack. DuckDB itself writes them as text, and so the
-lists and structs that contain them."""
+AS_TEXT = re.compile(r"\b(BIT|BIGNUM|VARIANT|INTERVAL|TIME(?! ZONE)|TIME_NS|TIMESTAMP_NS)\b")
+"""DuckDB's types with values that Arrow or Python lack, such as the time 24:00:00. DuckDB itself
+writes them as text, and so the lists and structs that contain them."""
 
 
 def printable(rows: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:

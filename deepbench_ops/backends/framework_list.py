@@ -201,6 +201,8 @@ def _full_name(package: str, module: str) -> str:
 
 def _framework(name: str, package: str, origin: str) -> Framework:
     module = import_module(package)
+    if not hasattr(module, "__path__"):
+        raise DeepbenchError(f"{package} is one module: make it a package, with a module backend")
     position = getattr(module, "POSITION", DEFAULT_POSITION)
     variables = getattr(module, "VARIABLES", ())
     for constant in ("COMPANIONS", "RUNS_ON", "PRECISIONS"):

@@ -18,15 +18,19 @@ def show(
     lines: Callable[[], Rows] = list,
     junit: Callable[[], str] = str,
     names: Callable[[], Sequence[str]] = list,
+    columns: Sequence[str] = (),
 ) -> None:
     """Print an answer: `data` as JSON, `lines` as CSV, `junit`, `names` as a line for a shell,
-    nothing for none, else `text` for a reader."""
+    nothing for none, else `text` for a reader.
+
+    columns: names in the header of CSV, also where there is no line.
+    """
     if form == "junit":
         click.echo(junit())
     elif form == "json":
         click.echo(as_json(data()))
     elif form == "csv":
-        click.echo(as_csv(lines()), nl=False)
+        click.echo(as_csv(lines(), columns), nl=False)
     elif form == "names":
         line = " ".join(names())
         click.echo(line, nl=bool(line))
@@ -42,9 +46,10 @@ def as_json(value: object) -> str:
         return json.dumps(_finite(value), indent=1, allow_nan=False)
 
 
-def as_csv(lines: Rows) -> str:
-    """Return a header of all names, in the order in which they come up, and the lines."""
-    columns = list(dict.fromkeys(name for line in lines for name in line))
+def as_csv(lines: Rows, first: Sequence[str] = ()) -> str:
+    """Return a header of the names `first` and all others, in the order in which they come up, and
+    the lines."""
+    columns = list(dict.fromkeys([*first, *(name for line in lines for name in line)]))
     return guarded_csv([columns, *([line.get(name) for name in columns] for line in lines)])
 
 

@@ -44,6 +44,7 @@ def query(sql: str, folder: Path | None, results: Path, form: str) -> None:
         ),
         lambda: answer.lines,
         lambda: [{name: _flat(each) for name, each in line.items()} for line in answer.lines],
+        columns=answer.columns,
     )
 
 

@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 from functools import cache, cached_property, lru_cache
-from importlib.resources import files
+from importlib import import_module
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -165,15 +165,20 @@ def of_plugins() -> tuple[tuple[Release, ...], tuple[str, ...]]:
     found: list[Release] = []
     faults = []
     for framework in framework_list.found()[0].values():
-        path = Path(str(files(framework.package))) / TABLE.name
-        if framework.own or not path.exists():
-            continue
+        tables = [] if framework.own else _tables(framework.package)
         try:
-            found += _of_framework(framework.name, path)
+            for path in tables:
+                found += _of_framework(framework.name, path)
         except PLUGIN_FAULTS as fault:
             where = f"{framework.distribution}: the releases of {framework.name}"
             faults.append(f"{where} cannot be used: {one_line(fault)}")
     return tuple(found), tuple(faults)
+
+
+def _tables(package: str) -> list[Path]:
+    """Return the release tables in a package, in each folder of one without an __init__.py."""
+    paths = (Path(folder) / TABLE.name for folder in import_module(package).__path__)
+    return [path for path in paths if path.exists()]
 
 
 def _of_framework(name: str, path: Path) -> tuple[Release, ...]:

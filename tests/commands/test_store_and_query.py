@@ -85,6 +85,9 @@ VALUES = (
     ("TIMESTAMP '2026-01-02 03:04:05.5'", "2026-01-02T03:04:05.500000", None),
     ("TIMESTAMP_S '2026-01-02 03:04:05'", "2026-01-02T03:04:05", None),
     ("TIME '03:04:05'", "03:04:05", None),
+    ("TIME '24:00:00'", "24:00:00", None),
+    ("[TIME '24:00:00']", "['24:00:00']", None),
+    ("TIMESTAMPTZ '2026-01-02 03:04:05+00'", "2026-01-02T03:04:05+00:00", None),
     ("TIMESTAMP_NS '2026-01-02 03:04:05.000000001'", "2026-01-02 03:04:05.000000001", None),
     ("TIMETZ '03:04:05+02'", "03:04:05+02", None),
     ("INTERVAL '14 months 3 days 1.5 seconds'", "1 year 2 months 3 days 00:00:01.5", None),
@@ -149,6 +152,12 @@ def test_columns_of_equal_names_are_kept(here):
     joined = "SELECT a.seconds, b.seconds FROM times a JOIN times b USING (machine, number)"
     _, out, _ = deepbench("query", joined, "--format", "csv", *here)
     assert "seconds,seconds_1" == out.splitlines()[0]
+
+
+def test_csv_without_a_row_has_the_names_of_its_columns(here):
+    """So that a reader of the file finds them."""
+    sql = "SELECT machine, seconds AS time FROM times WHERE false"
+    assert (0, "machine,time\n", "") == deepbench("query", sql, "--format", "csv", *here)
 
 
 def test_a_question_reads_each_file_once_for_its_checksum(here, monkeypatch):
