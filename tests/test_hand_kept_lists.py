@@ -30,6 +30,7 @@ REASONS = {
     ("analysis/model_latency_points.py", "model"): WORD,
     ("analysis/model_tables.py", "mindspore"): WHOLE_MODELS,
     ("analysis/model_tables.py", "torch"): WHOLE_MODELS,
+    ("analysis/parquet_machines.py", "model"): WORD,
     ("analysis/published_model_figures.py", "mindspore"): WHOLE_MODELS,
     ("backends/onnx_models/runtime.py", "model"): ONNX,
     ("commands/latency.py", "model"): WORD,

@@ -1,8 +1,8 @@
-"""All points as Parquet files, made from results/ and made again from it at any time.
+"""All results as Parquet files, made from results/ and made again from it at any time.
 
-A folder for each table of `parquet_columns`, with a file for each machine in it: `times/`,
-`samples/` and `counts/`. The results stay the truth: `checksums/` names a machine's inputs and
-the checksums of its files, and they are read only where both are still the same.
+A folder for each table, such as `times/`, with a file for each machine in it. The results stay the
+truth: `checksums/` names a machine's inputs and the checksums of its files, and they are read only
+where both are still the same.
 """
 
 import hashlib
@@ -19,7 +19,13 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from deepbench_ops import damage_reports, project, work_on_cores
-from deepbench_ops.analysis import parquet_columns, parquet_rows, points
+from deepbench_ops.analysis import (
+    parquet_columns,
+    parquet_machines,
+    parquet_rounds,
+    parquet_rows,
+    points,
+)
 from deepbench_ops.analysis.point_filter import EVERYTHING, Only
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.errors import DeepbenchError
@@ -29,7 +35,18 @@ from deepbench_ops.releases import table_location
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import atomic_write, input_digest, json_cache, locks
 
-TABLES = ("times", "samples", "counts")
+SCHEMAS = {
+    "times": parquet_columns.TIMES,
+    "samples": parquet_columns.SAMPLES,
+    "counts": parquet_columns.COUNTS,
+    "rounds": parquet_rounds.ROUNDS,
+    "model_runs": parquet_machines.MODEL_RUNS,
+    "machines": parquet_machines.MACHINES,
+    "libraries": parquet_machines.LIBRARIES,
+}
+"""Columns of each table."""
+
+TABLES = tuple(SCHEMAS)
 ROWS = 65_536
 """Rows that a reader skips or reads together."""
 
@@ -97,8 +114,10 @@ class Store:
         return sorted(path.stem for path in (self.folder / "times").glob("*.parquet"))
 
     def files(self, table: str, machines: Iterable[str]) -> list[Path]:
-        """Return the files of a table for these machines."""
-        return [self._path(table, machine) for machine in machines]
+        """Return the files of a table for these machines; one that was made by an earlier version
+        may lack the table."""
+        paths = (self._path(table, machine) for machine in machines)
+        return [path for path in paths if path.exists()]
 
     def build(self, again: bool = False) -> Iterator[Part]:
         """Make the files of each machine whose results have changed, of all where `again`.
@@ -226,7 +245,8 @@ class Store:
         self, releases: dict[str, Release], asked: tuple[str, str]
     ) -> tuple[int, list[tuple[str, bool]], Counter[str]]:
         """Make a machine's files; return the number of its times, the reports about damaged inputs,
-        and how many results are left out for each reason.
+        and how many results are left out for each reason. The reports about inputs of the points
+        are stored with these.
 
         asked: its name, and the digest of its results and of the code.
         """
@@ -236,25 +256,38 @@ class Store:
             found = parquet_columns.tables(
                 points.of_each_result(self.results, machine, releases, strange, True, True)
             )
+        days = _days(found["times"])
+        with damage_reports.held_back() as further, no_collector():
+            listed = (releases[commit] for commit in days if commit in releases)
+            folder = self.results / machine
+            found["rounds"] = parquet_rounds.table(folder)
+            found["model_runs"] = parquet_machines.runs(folder)
+            found["machines"] = parquet_machines.machine(folder)
+            found["libraries"] = parquet_machines.libraries(folder, listed)
         about = {DAMAGE: json.dumps(damage).encode(), STRANGE: json.dumps(strange).encode()}
         with atomic_write.together() as ready:
             written = {name: ready(path) for name, path in self._paths(machine).items()}
             for name, table in found.items():
                 rows = table.replace_schema_metadata(about)
                 parquet.write_table(rows, written[name], compression="zstd", row_group_size=ROWS)
-            made_from = [digest, _checksums(written), _days(found["times"])]
+            made_from = [digest, _checksums(written), days]
             json_cache.write(ready(self._about(machine)), made_from)
-        return found["times"].num_rows, damage, strange
+        return found["times"].num_rows, [*damage, *further], strange
 
     def _has_files(self, machine: str) -> bool:
         return any(path.exists() for path in self._paths(machine).values())
 
     def _made_from(self, machine: str) -> Inputs | None:
-        """Return the inputs of a machine's files; None where any is damaged or missing."""
+        """Return the inputs of a machine's files; None where any is damaged or missing.
+
+        Files of an earlier version with other tables have inputs that are never those of now.
+        """
         match json_cache.read(self._about(machine)):
             case [str(digest), dict(checksums), *days]:
-                if checksums == _checksums(self._paths(machine)):
-                    return Inputs(digest, days[0] if days else {})
+                own = {table: self._path(table, machine) for table in checksums}
+                if checksums == _checksums(own):
+                    same_tables = checksums.keys() == set(TABLES)
+                    return Inputs(digest if same_tables else "", days[0] if days else {})
         return None
 
     def _digest(self, machine: str) -> str:

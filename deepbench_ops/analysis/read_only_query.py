@@ -10,7 +10,7 @@ from pyarrow import dataset
 
 from deepbench_ops import damage_reports
 from deepbench_ops.analysis import printable_values
-from deepbench_ops.analysis.parquet_store import DAMAGED, OUTDATED, TABLES, Store, demand
+from deepbench_ops.analysis.parquet_store import DAMAGED, OUTDATED, SCHEMAS, Store, demand
 from deepbench_ops.errors import DeepbenchError
 
 READING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
@@ -84,8 +84,9 @@ def answer(store: Store, sql: str) -> Answer:
     try:
         with duckdb.connect(":memory:") as connection:
             _demand_question(connection.extract_statements(sql))
-            for name in TABLES:
-                connection.register(f"{name}_files", dataset.dataset(store.files(name, sound)))
+            for name, schema in SCHEMAS.items():
+                stored = dataset.dataset(store.files(name, sound), schema=schema)
+                connection.register(f"{name}_files", stored)
                 rows = f"SELECT {SHARED.get(name, '')} * FROM {name}_files"
                 connection.execute(f"CREATE VIEW {name} AS {rows}")
             for setting in CLOSED:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deepbench_ops.asv_adapter import private_result_fields, result_files
-from deepbench_ops.releases.release_table import Release
+from deepbench_ops.releases.release_table import PUBLISHED, Release
 from deepbench_ops.storage import measurement_files
 
 Facts = Mapping[str, str]
@@ -45,16 +45,13 @@ def stacks(results: Path, machine: str, timeline: Sequence[Release]) -> list[Rel
 
     Releases without any record of it are left out.
 
-
     Raises DeepbenchError for a file that is not whole.
     """
-    files: dict[str, list[Path]] = defaultdict(list)
-    for path in sorted((results / machine).iterdir()):
-        files[path.name[:8]].append(path)
+    files = by_commit(results / machine)
     newest: dict[str, ReleaseSoftware] = {}
     found = []
     for release in timeline:
-        facts = _facts(release, files.get(release.hash[:8], ()))
+        facts = facts_of(release, files.get(release.hash[:8], ()))
         if facts:
             before = newest.get(release.framework)
             one = ReleaseSoftware(release, facts, changed(before.facts, facts) if before else {})
@@ -63,8 +60,21 @@ def stacks(results: Path, machine: str, timeline: Sequence[Release]) -> list[Rel
     return found
 
 
-def _facts(release: Release, files: Sequence[Path]) -> Facts:
-    if release.measurable:
+def by_commit(folder: Path) -> Mapping[str, Sequence[Path]]:
+    """Return the files in a machine's folder of results by the start of their names, which is that
+    of a release's hash."""
+    files: dict[str, list[Path]] = defaultdict(list)
+    for path in sorted(folder.iterdir()):
+        files[path.name[:8]].append(path)
+    return files
+
+
+def facts_of(release: Release, files: Sequence[Path]) -> Facts:
+    """Return the software under which all times of a release were taken, given its files.
+
+    Raises DeepbenchError for a file that is not whole.
+    """
+    if release.framework != PUBLISHED:
         recorded = list(filter(measurement_files.is_file, files))
         return measurement_files.shared_facts(
             [measurement_files.conditions(path) for path in recorded]

@@ -29,9 +29,9 @@ def query(sql: str, folder: Path | None, results: Path, form: str) -> None:
                          WHERE family = 'gemm' AND unsteady = '' GROUP BY machine"
         deepbench query "DESCRIBE times"
 
-    The tables are times, samples and counts, as "deepbench store build" has made them; the SQL is
-    DuckDB's. Nothing can be changed, and no other file can be read. Times that are not to be
-    trusted have their reason in the column unsteady.
+    The tables are times, samples, counts, rounds, model_runs, machines and libraries, as "deepbench
+    store build" has made them; the SQL is DuckDB's. Nothing can be changed, and no other file can
+    be read. Times that are not to be trusted have their reason in the column unsteady.
     """
     from deepbench_ops.analysis import read_only_query
 

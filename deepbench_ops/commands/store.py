@@ -46,9 +46,13 @@ def build(again: bool, folder: Path | None, results: Path) -> None:
 
     \b
     In the folder store/ next to results/, with a file for each machine:
-        times/    a row for each time: seconds, interval, conditions, release
-        samples/  the samples behind them
-        counts/   FLOPs, bytes and items of each kernel
+        times/       a row for each time: seconds, interval, conditions, release
+        samples/     the samples behind them
+        counts/      FLOPs, bytes and items of each kernel
+        rounds/      rounds of histories: the seconds of each sweep
+        model_runs/  runs of "deepbench latency" and "deepbench scaling"
+        machines/    description, peaks and bandwidths
+        libraries/   libraries and other software of each release
     """
     found = opened(folder, results)
     parts = list(found.build(again))

@@ -96,6 +96,13 @@ def publication_of(day: datetime.date) -> Release:
     return Release(PUBLISHED, f"{day.year}.{day.month}.{day.day}", day)
 
 
+def framework_and_version(name: str) -> tuple[str, str]:
+    """Return the parts of a release's name, such as numpy and 1.26.4; "" as the framework of a name
+    that has none."""
+    framework, _, version = name.rpartition("-")
+    return framework, version
+
+
 def append(path: Path, releases: Iterable[Release]) -> int:
     """Add the rows that a table lacks, all or none; return their number.
 

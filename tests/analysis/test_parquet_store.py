@@ -15,12 +15,13 @@ from command import deepbench
 from pyarrow import parquet
 
 from deepbench_ops import damage_reports, work_on_cores
-from deepbench_ops.analysis import machine_points, parquet_store, points
+from deepbench_ops.analysis import machine_points, parquet_store, points, software_versions
 from deepbench_ops.analysis.parquet_store import DAMAGED, FRESH, OUTDATED, TABLES, UNUSED, Store
 from deepbench_ops.asv_adapter import result_files
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.pages import machine_lines
 from deepbench_ops.releases import table_location
+from deepbench_ops.storage import json_cache
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 MACHINES = ("xeon-amx480-2core", "nvidia-m40", "apple-iphone-7")
@@ -51,6 +52,21 @@ def test_the_store_equals_the_results(store, machine, rounds, samples):
     expected = points.load(store.results, machine, known, rounds, samples=samples)
     assert expected == store.load(machine, known, rounds, samples)
     assert expected == machine_points.load(store.results, machine, known, rounds, samples)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_the_libraries_of_the_store_are_those_of_the_results(store, machine):
+    """Of measured releases and of published figures."""
+    found = software_versions.stacks(store.results, machine, table_location.load(store.results))
+    known = {point.release for point in points.load(store.results, machine, releases(store))}
+    rows = parquet.read_table(store.folder / "libraries" / f"{machine}.parquet").to_pylist()
+    expected = [
+        (machine, stack.release.framework, stack.release.version, name, value)
+        for stack in found
+        for name, value in stack.facts.items()
+        if stack.release in known
+    ]
+    assert sorted(expected) == sorted(tuple(row.values()) for row in rows) != []
 
 
 def test_processes_make_the_files_that_one_process_makes(store, monkeypatch, capsys):
@@ -163,6 +179,27 @@ def test_a_damaged_file_is_made_again(store, table):
     assert ["nvidia-m40"] == store.outdated()
     assert machine_points.load(store.results, "nvidia-m40", known)
     assert ["nvidia-m40"] == [part.machine for part in store.build() if part.made]
+
+
+def test_a_store_with_the_tables_of_an_earlier_version_is_out_of_date(store):
+    """It is no damage: a query reads its other tables, and a build makes all of them."""
+    for machine in MACHINES:
+        about = store.folder / "checksums" / machine
+        digest, checksums, days = json_cache.read(about)
+        for table in ("rounds", "machines"):
+            del checksums[table]
+            (store.folder / table / f"{machine}.parquet").unlink()
+        json_cache.write(about, [digest, checksums, days])
+    assert dict.fromkeys(MACHINES, OUTDATED) == store.states()
+    asked = ("query", "--format", "json", "--results", str(store.results))
+    status, out, err = deepbench(*asked, "SELECT count(*) AS n FROM rounds")
+    assert (1, [{"n": 0}], 1) == (status, json.loads(out), err.count("\n"))
+    assert "the store is out of date for" in err
+    assert list(MACHINES) == sorted(
+        (part.machine for part in store.build() if part.made), key=MACHINES.index
+    )
+    status, out, err = deepbench(*asked, "SELECT count(DISTINCT machine) AS n FROM machines")
+    assert (0, [{"n": len(MACHINES)}], "") == (status, json.loads(out), err)
 
 
 @pytest.mark.parametrize("table", [*TABLES, "checksums"])

@@ -51,6 +51,14 @@ def test_only_software_common_to_all_times_of_a_release_is_listed(tmp_path: Path
     assert {"blas": "a"} == stacks(tmp_path, "box", [OLD])[0].facts
 
 
+def test_software_of_a_framework_that_is_not_installed_is_listed(tmp_path: Path) -> None:
+    """Its distribution was removed after its releases were measured."""
+    gone = Release("removed", "1.0.0", DAY)
+    assert not gone.measurable
+    measured(tmp_path / "box", gone, {"blas": "a"})
+    assert {"blas": "a"} == stacks(tmp_path, "box", [gone])[0].facts
+
+
 def test_ranks_of_an_all_reduce_hide_nothing(tmp_path: Path) -> None:
     """They load no BLAS; they are asked where nothing else was measured."""
     own, ranks = {"blas": "0.3.27", "threads": "2"}, {"gloo": "1", "ranks": "8"}

@@ -14,9 +14,16 @@ import pytest
 from command import deepbench
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import parquet
 
 import deepbench_ops
-from deepbench_ops.analysis import asv_table_remarks, machine_points, point_filter, points
+from deepbench_ops.analysis import (
+    asv_table_remarks,
+    machine_points,
+    point_filter,
+    points,
+    software_versions,
+)
 from deepbench_ops.analysis.parquet_store import Store
 from deepbench_ops.asv_adapter import asv_api
 from deepbench_ops.exchange.submissions import shown_version
@@ -196,6 +203,27 @@ def test_reading_the_store_equals_reading_the_results(tmp_path_factory, found):
         expected = points.load(store.results, "box", known, rounds, samples=samples)
         assert expected == store.load("box", known, rounds, samples)
         assert expected == machine_points.load(store.results, "box", known, rounds, samples)
+
+
+@settings(max_examples=30, deadline=None)
+@given(results())
+def test_libraries_of_the_store_are_those_of_the_results(tmp_path_factory, found):
+    """All facts of each release of the table that has times, and of no other."""
+    folder = tmp_path_factory.mktemp("project")
+    write(folder, found)
+    store = Store.next_to(folder / "results")
+    list(store.build())
+    known = {each.hash: each for each in table_location.load(store.results)}
+    timed = {point.release for point in points.load(store.results, "box", known)}
+    expected = {
+        (stack.release.framework, stack.release.version, *fact)
+        for stack in software_versions.stacks(store.results, "box", list(known.values()))
+        for fact in stack.facts.items()
+        if stack.release in timed
+    }
+    rows = parquet.read_table(store.folder / "libraries" / "box.parquet").to_pylist()
+    assert {("box", *each) for each in expected} == {tuple(row.values()) for row in rows}
+    assert len(expected) == len(rows)
 
 
 OF_RELEASES = ("list", "date", "unlist")

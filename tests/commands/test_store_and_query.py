@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import shlex
 import shutil
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from command import deepbench
 from deepbench_ops.analysis import parquet_store
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
+GUIDE = RESULTS.with_name("docs") / "how-to" / "query_results.md"
 MACHINE = "nvidia-m40"
 
 
@@ -217,6 +219,23 @@ def test_a_damaged_machine_is_left_out_and_named(tmp_path):
     assert (1, 1) == (status, err.count("\n"))
     assert f"is not whole for {MACHINE}: deepbench store build" in err
     assert ["machine", "apple-iphone-7"] == [line for line in out.split() if line.strip("-")]
+
+
+@pytest.mark.slow
+def test_the_questions_of_the_guide_are_answered(tmp_path):
+    """Each has rows in the store of the project's results."""
+    store = ("--store", str(tmp_path / "store"), "--results", str(RESULTS))
+    assert 0 == deepbench("store", "build", *store)[0]
+    blocks = re.findall(r"^```\n(.*?)^```", GUIDE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    lines = [line for block in blocks for line in re.split(r"\n(?=deepbench)", block.strip())]
+    questions = [asked for line in lines if (asked := shlex.split(line))[1] == "query"]
+    tables = set(re.findall(r"(?:FROM|JOIN) (\w+)", str(questions)))
+    assert {*parquet_store.TABLES} - {"samples"} == tables
+    for _, *asked in questions:
+        own = asked[:1] + [word for word in asked[1:] if " " in word]
+        status, out, err = deepbench(*own, "--format", "json", *store)
+        assert (0, "") == (status, err)
+        assert json.loads(out)
 
 
 def test_a_folder_without_results_is_one_line(tmp_path):
