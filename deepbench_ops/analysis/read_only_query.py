@@ -63,9 +63,9 @@ def answer(store: Store, sql: str) -> Answer:
 
     Machines whose files are out of date are reported, and answered as they are stored; those whose
     files are damaged are reported and left out. That a store is a copy, without the results that
-    it was made from, is reported and is no fault. Raises DeepbenchError for a statement that is
-    wrong, or no question, without a store, where all files are damaged, and for values that cannot
-    be printed.
+    it was made from, is reported and is no fault, unless it lacks a table. Raises DeepbenchError
+    for a statement that is wrong, or no question, without a store, where all files are damaged, and
+    for values that cannot be printed.
     """
     machines = demand(store)
     states = store.states()
@@ -78,7 +78,10 @@ def answer(store: Store, sql: str) -> Answer:
         damage_reports.report(f"{line} its files again; the answer leaves them out")
     if store.is_copy:
         line = f"{store.results} holds no results: {store.folder} is read as it was copied"
-        damage_reports.report(line, damaged=False)
+        lacking = [name for name in SCHEMAS if len(store.files(name, sound)) < len(sound)]
+        if lacking:
+            line += f", made by an earlier version without all of {', '.join(lacking)}"
+        damage_reports.report(line, damaged=bool(lacking))
     elif old := [machine for machine, state in states.items() if state == OUTDATED]:
         damage_reports.report(f"the store is out of date for {_listed(old)}: deepbench store build")
     try:

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from command import deepbench
 
+from deepbench_ops.storage import json_cache
+
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = ROOT / "docs" / "how-to" / "query_results.md"
 MACHINES = ("apple-iphone-7", "nvidia-m40")
@@ -85,3 +87,21 @@ def test_a_copy_without_its_results_is_asked(project, tmp_path):
     status, out, err = deepbench("store", "status", *options)
     assert (3, len(MACHINES)) == (status, out.count("a copy"))
     assert "whether the copy is up to date is not known" in err
+
+
+def test_a_copy_that_an_earlier_version_made_names_the_tables_that_it_lacks(project, tmp_path):
+    """It has no rounds then, and an answer about them would be empty without a word."""
+    assert 0 == deepbench("store", "build", "--results", str(project / "results"))[0]
+    there = tmp_path / "there"
+    shutil.copytree(project / "store", there / "store")
+    (there / "results").mkdir()
+    shutil.rmtree(there / "store" / "rounds")
+    for machine in MACHINES:
+        about = there / "store" / "checksums" / machine
+        digest, checksums, days = json_cache.read(about)
+        del checksums["rounds"]
+        json_cache.write(about, [digest, checksums, days])
+    asked = ("query", "--format", "csv", "--results", str(there / "results"))
+    status, out, err = deepbench(*asked, "SELECT count(*) AS n FROM rounds")
+    assert (1, "n\n0\n") == (status, out)
+    assert err.endswith("as it was copied, made by an earlier version without all of rounds\n")
