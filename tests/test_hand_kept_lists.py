@@ -70,6 +70,7 @@ REASONS = {
     ("releases/environment_install.py", "torch"): "its CUDA builds ask for what only a GPU needs",
     ("releases/installed_release.py", "numpy"): "every measured environment needs it",
     ("storage/model_runs.py", "model"): WORD,
+    ("exchange/submissions/entry_conflicts.py", "model"): WORD,
 }
 """Why a file may name a family or a framework."""
 

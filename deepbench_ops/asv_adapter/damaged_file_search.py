@@ -11,7 +11,12 @@ from types import MappingProxyType
 from deepbench_ops.asv_adapter import benchmark_list_check, result_files
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import machine_profile
-from deepbench_ops.storage import ensemble_round_files, measurement_files, model_runs
+from deepbench_ops.storage import (
+    ensemble_round_files,
+    entry_conflict_files,
+    measurement_files,
+    model_runs,
+)
 
 
 def find(results: Path, known: Mapping[str, Sequence[str]] = MappingProxyType({})) -> list[str]:
@@ -46,6 +51,7 @@ def _readings(folder: Path) -> Iterator[Callable[[], object]]:
         yield partial(ensemble_round_files.demand_whole, path)
     yield partial(machine_profile.read, folder.parent, folder.name)
     yield partial(model_runs.load, folder)
+    yield partial(entry_conflict_files.load, folder)
 
 
 def _refused(path: Path) -> str:

@@ -1,4 +1,5 @@
-"""`deepbench conflicts`: points for which different numbers were sent, and the choice of one."""
+"""`deepbench conflicts`: times, runs of models and rounds for which different numbers were sent,
+and the choice of one."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,6 +14,9 @@ from deepbench_ops.errors import DeepbenchError, NoAnswer
 
 if TYPE_CHECKING:
     from deepbench_ops.exchange.submissions.conflict_resolution import Conflict
+    from deepbench_ops.exchange.submissions.entry_conflicts import EntryConflict
+    from deepbench_ops.storage.conflict_files import PointVersion
+    from deepbench_ops.storage.entry_conflict_files import EntryVersion
 
 COLUMNS = (
     terminal_tables.Column("machine", wrap=10),
@@ -38,7 +42,7 @@ machine_option = click.option(
 @printed_as("table", "json")
 @click.pass_context
 def conflicts(context: click.Context, machine: str | None, results: Path, form: str) -> None:
-    """List the points for which different numbers were sent, and choose one.
+    """List results for which different numbers were sent, and choose one.
 
     \b
         deepbench conflicts
@@ -46,9 +50,10 @@ def conflicts(context: click.Context, machine: str | None, results: Path, form: 
         deepbench conflicts resolve 3f2a9c01d7
 
     Two submissions that name the same machine, release and kernel, and hold other numbers, are in
-    conflict, unless one has all numbers of the other. Results show a version that an allowed
-    signer has signed, then the one with most samples, of as many the longest, and keep the others.
-    Pages mark such points.
+    conflict, unless one has all numbers of the other. So are two runs of a model under the same
+    conditions (deepbench latency, deepbench scaling), and two records of a round of a history.
+    Results show a version that an allowed signer has signed, then the one with most samples, of as
+    many the longest, and keep the others. Pages mark such times of kernels.
     """
     if context.invoked_subcommand is not None:
         return
@@ -68,7 +73,7 @@ def conflicts(context: click.Context, machine: str | None, results: Path, form: 
 @machine_option
 @results_folder
 def resolve(versions: tuple[str, ...], shown: bool, machine: str | None, results: Path) -> None:
-    """Show each VERSION, and reject the other versions of its point.
+    """Show each VERSION, and reject the other versions of its point, run or round.
 
     \b
         deepbench conflicts resolve 3f2a9c01d7
@@ -91,9 +96,9 @@ def resolve(versions: tuple[str, ...], shown: bool, machine: str | None, results
     click.echo(f"{counted(done, 'conflict')} resolved, {len(found) - done} left")
 
 
-def _found(results: Path, machine: str | None) -> "list[Conflict]":
+def _found(results: Path, machine: str | None) -> "list[Conflict | EntryConflict]":
     from deepbench_ops.analysis import points
-    from deepbench_ops.exchange.submissions import conflict_resolution
+    from deepbench_ops.exchange.submissions import conflict_resolution, entry_conflicts
     from deepbench_ops.problems.suggestions import unknown
     from deepbench_ops.releases import table_location
 
@@ -101,33 +106,45 @@ def _found(results: Path, machine: str | None) -> "list[Conflict]":
     if machine is not None and machine not in names:
         raise unknown("machine", machine, names)
     releases = table_location.load(results)
-    return [
-        each
-        for name in ([machine] if machine is not None else names)
-        for each in conflict_resolution.of_machine(results / name, releases)
-    ]
+    found: list[Conflict | EntryConflict] = []
+    for name in [machine] if machine is not None else names:
+        found += conflict_resolution.of_machine(results / name, releases)
+        found += entry_conflicts.of_machine(results / name)
+    return found
 
 
-def _rows(found: "Sequence[Conflict]") -> Iterator[dict[str, object]]:
+def _rows(found: "Sequence[Conflict | EntryConflict]") -> Iterator[dict[str, object]]:
     for conflict in found:
         for one in conflict.versions:
             yield {
-                "machine": conflict.path.parent.name,
+                "machine": conflict.machine.name,
                 "release": conflict.release,
                 "benchmark": conflict.key[0],
                 "params": list(conflict.key[1]),
                 "version": one.id,
-                "seconds": one.seconds,
-                "samples": len(one.point.get("samples", ())),
-                "processes": len(one.measurements),
+                **_figures(one),
                 "signer": one.signer,
                 "shown": one.id == conflict.shown,
             }
 
 
+def _figures(one: "PointVersion | EntryVersion") -> dict[str, object]:
+    """Return seconds, samples and processes of a version."""
+    from deepbench_ops.exchange.submissions import entry_merging
+    from deepbench_ops.storage.entry_conflict_files import EntryVersion
+
+    if isinstance(one, EntryVersion):
+        figures = entry_merging.seconds(one), entry_merging.samples(one), one.processes
+    else:
+        figures = one.seconds, len(one.point.get("samples", ())), len(one.measurements)
+    return dict(zip(("seconds", "samples", "processes"), figures, strict=True))
+
+
 def _cells(row: dict[str, object]) -> Iterator[str]:
     for name, value in row.items():
-        if name == "seconds":
+        if value is None:
+            yield ""
+        elif name == "seconds":
             yield f"{1000 * float(str(value)):.5g}"
         elif isinstance(value, list):
             yield ", ".join(value)

@@ -42,7 +42,11 @@ COLUMNS = (
 @click.argument(
     "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
-@click.option("--machine", metavar="NAME", help="Whose results (default: by the file's name).")
+@click.option(
+    "--machine",
+    metavar="NAME",
+    help="Whose results (default: by the file's name, or as a submission says).",
+)
 @click.option(
     "--date",
     "day",
@@ -98,6 +102,9 @@ def import_(
     read are counted, and listed with --cells. A file that was imported
     before changes nothing. The next "asv publish" shows the machines.
 
+    With --machine a submission is filed under another name: for that of a machine that has the name
+    of another one here.
+
     A signature next to a file (FILE.sig, as "deepbench submit --sign" makes it) must be of that
     file. Who signed a submission or a table is kept with the results.
     """
@@ -108,7 +115,7 @@ def import_(
     read = UnchangedFiles()
     sent = submission_files.SubmissionFiles(files, read)
     if len(sent) == len(files):
-        _refuse_unused(files[0], {"--machine": machine, "--date": day, "--device": device})
+        _refuse_unused(files[0], {"--date": day, "--device": device})
     signers = {path: _signer(path, read.read(path), allowed, results, signed) for path in files}
     tables_of = {
         path: rows
@@ -129,7 +136,8 @@ def import_(
         # All of it must be checked before any is written.
         known = {release.hash: release for release in table_location.load(results)}
         submissions = {
-            path: one.without_times() for path, one in submission.checked_all(results, sent, known)
+            path: one.without_times()
+            for path, one in submission.checked_all(results, sent, known, machine)
         }
         named = {path: machine or rows[0]["machine"] for path, rows in tables_of.items() if rows}
         _refuse_both(found, submissions, named)
@@ -139,7 +147,7 @@ def import_(
         }
         changed, added = published_result_filing.file(results, found, add)
         for path, checked in submissions.items():
-            one = replace(checked, content=sent[path])
+            one = replace(checked, content=submission.renamed(sent[path], machine))
             _store(path, results, one, read.digest(path), signers[path], add)
         say(_conflict_lines(results, {one.profile.machine for one in submissions.values()}))
         for path, several in own.items():
@@ -182,31 +190,37 @@ def _store(
     releases = [release.name for release in one.releases]
     digest = one.content.get("digest", digest)
     versions = submission.signed_ids(one) if signer and signer.name is not None else ()
-    submission_provenance.note(results / name, digest, signer, releases, versions)
+    sent_as = one.sent_as if one.sent_as != name else ""
+    submission_provenance.note(results / name, digest, signer, releases, versions, sent_as)
     times = sum(len(result["points"]) for result in one.content["results"])
     written = submission.store(results, one, add)
-    done = f"{counted(times, 'time')} of {name}, {counted(written, 'file')} written"
+    also = f" (sent as {sent_as})" if sent_as else ""
+    done = f"{counted(times, 'time')} of {name}{also}, {counted(written, 'file')} written"
     click.echo(f"{path}: {done}; {signer or submission_provenance.NOT_SIGNED}")
 
 
 def _refuse_unused(submission: Path, given: Mapping[str, object]) -> None:
-    """Raise DeepbenchError for options that say what a submission says itself."""
+    """Raise DeepbenchError for options whose values a submission names itself."""
     for option, value in given.items():
         if value is not None:
             raise DeepbenchError(
-                f"{submission} is a submission, which names its machine, days and devices: leave"
-                f" out {option}"
+                f"{submission} is a submission, which names its days and devices: leave out"
+                f" {option}"
             )
 
 
 def _conflict_lines(results: Path, machines: Collection[str]) -> Iterator[str]:
     """Yield a line for each machine that has open conflicts."""
-    from deepbench_ops.exchange.submissions import conflict_resolution
+    from deepbench_ops.exchange.submissions import conflict_resolution, entry_conflicts
 
     for name in sorted(machines):
-        if found := conflict_resolution.of_machine(results / name, ()):
+        times = conflict_resolution.of_machine(results / name, ())
+        entries = entry_conflicts.of_machine(results / name)
+        runs = sum(one.every[0].is_run for one in entries)
+        counts = {"time": len(times), "model run": runs, "round": len(entries) - runs}
+        if found := [counted(number, words) for words, number in counts.items() if number]:
             yield (
-                f"{name}: {counted(len(found), 'time')} with different numbers, which are all kept:"
+                f"{name}: {', '.join(found)} with different numbers, which are all kept:"
                 f" deepbench conflicts --machine {name} lists them, and chooses one"
             )
 

@@ -1,7 +1,7 @@
 """`deepbench submit`: a machine's results in one file."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +38,8 @@ def submit(output: Path | None, machine: str, key: Path | None, results: Path) -
     deepbench_ops/exchange/submissions/submission.schema.json. "deepbench import FILE" reads it
     elsewhere, and refuses files that were changed afterwards, times that the machine's peak does
     not allow, and kernels that are in it twice. Unsteady times are left out: "deepbench unsteady
-    RELEASE" lists them. Of a point with different numbers FILE has all versions that were not
-    rejected: "deepbench conflicts" lists them, and chooses one.
+    RELEASE" lists them. Of a time, run or round with different numbers FILE has all versions that
+    were not rejected: "deepbench conflicts" lists them, and chooses one.
 
     Results that take more than 50 MB are written to several files, ours-1.json, ours-2.json and so
     on, which may be imported in any order.
@@ -65,16 +65,18 @@ def submit(output: Path | None, machine: str, key: Path | None, results: Path) -
     for path, part, text in zip(outputs, parts, texts, strict=True):
         times = sum(len(result["points"]) for result in part["results"])
         raw = sum(len(result.get("measurements", ())) for result in part["results"])
+        runs = len(part["model_runs"])
+        also = f" and {counted(runs, 'model run')}" if runs else ""
         click.echo(
             f"{times} times of {machine} in {path}, with the raw seconds of {raw} measurements"
-            f" ({len(text) / 1e6:.1f} MB)"
+            f"{also} ({len(text) / 1e6:.1f} MB)"
         )
         if key is not None:
             click.echo(f"signature: {submission_signature.sign(path, key.expanduser())}")
-    if others := _other_versions(parts):
+    if others := _other_versions(packed):
         click.echo(
-            f"with {counted(others, 'other version')} of times whose numbers differ: deepbench"
-            f" conflicts --machine {machine} lists them, and chooses one",
+            f"with {counted(others, 'other version')} of times, runs or rounds whose numbers"
+            f" differ: deepbench conflicts --machine {machine} lists them, and chooses one",
             err=True,
         )
     if unsteady.total():
@@ -86,12 +88,13 @@ def submit(output: Path | None, machine: str, key: Path | None, results: Path) -
         )
 
 
-def _other_versions(parts: Iterable[Mapping[str, Any]]) -> int:
-    """Return the number of versions of points in parts other than the shown ones."""
-    from deepbench_ops.exchange.submissions import submission_records
+def _other_versions(packed: Mapping[str, Any]) -> int:
+    """Return the number of versions of points, runs and rounds other than the shown ones."""
+    from deepbench_ops.exchange.submissions import submission, submission_records
 
-    found = (result for part in parts for result in part["results"])
-    return sum(len(result.get(submission_records.OTHERS, ())) for result in found)
+    of_points = (result.get(submission_records.OTHERS, ()) for result in packed["results"])
+    entries = submission.entries(packed)
+    return sum(map(len, of_points)) + len(entries) - len({one.key for one in entries})
 
 
 def _text(machine: str, part: Mapping[str, Any]) -> str:

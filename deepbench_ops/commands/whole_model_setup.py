@@ -71,7 +71,7 @@ def run_recorder(
     versions: of torch and other libraries, by name. To be called before anything is measured.
     Raises DeepbenchError where this machine has no name, or the name of another one.
     """
-    from deepbench_ops.asv_adapter import machine_entry
+    from deepbench_ops.asv_adapter import machine_entry, result_files
     from deepbench_ops.machine import machine_profile
     from deepbench_ops.measure import fingerprint
     from deepbench_ops.storage import model_runs
@@ -86,6 +86,9 @@ def run_recorder(
     }
 
     def keep(runs: Sequence[Mapping[str, Any]]) -> None:
+        described = results / machine / "machine.json"
+        if not described.exists():
+            result_files.write_machine(described, machine_entry.entries()[machine])
         path = model_runs.add(results / machine, [{**run, **known} for run in runs])
         click.echo(f"kept in {path}", err=True)
 

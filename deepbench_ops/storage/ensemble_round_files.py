@@ -7,9 +7,10 @@ and round. docs/reference/files.md describes the fields. Equal content makes equ
 the order in which it came: lines are sorted, and the compressed file holds no time.
 """
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import orjson
@@ -56,12 +57,23 @@ class RoundsFile:
 
 def path_of(machine: Path, name: str) -> Path:
     """Return the path of the rounds of an ensemble, in a machine's folder of results."""
-    return machine / FOLDER / f"{name}{SUFFIX}"
+    return machine / file_name(name)
+
+
+def file_name(name: str) -> str:
+    """Return the path of the rounds of an ensemble, relative to a machine's folder."""
+    return f"{FOLDER}/{name}{SUFFIX}"
 
 
 def paths(machine: Path) -> list[Path]:
     """Return the files of rounds in a machine's folder of results."""
     return sorted((machine / FOLDER).glob(f"*{SUFFIX}"))
+
+
+def is_file(name: str) -> bool:
+    """Whether a name, relative to a machine's folder, is that of a file of rounds."""
+    path = PurePosixPath(name)
+    return path.parent.name == FOLDER == str(path.parent) and path.name.endswith(SUFFIX)
 
 
 def name_of(path: Path) -> str:
@@ -149,7 +161,7 @@ def merged(stored: RoundsFile, new: RoundsFile, where: str = "stored rounds") ->
             " lines from that file"
         )
     entries = [kept[one] for one in sorted(kept)]
-    used = {digest for entry in entries for digest in _digests(entry)}
+    used = {digest for entry in entries for digest in digests(entry)}
     facts = {**new.facts, **stored.facts}
     return RoundsFile({each: facts[each] for each in sorted(used & facts.keys())}, entries)
 
@@ -174,7 +186,8 @@ def identity(entry: Entry) -> RoundIdentity:
     return kernel_of(entry), entry["round"]
 
 
-def _digests(entry: Entry) -> set[str]:
+def digests(entry: Entry) -> set[str]:
+    """Return the digests of the facts that a line names."""
     return {*entry.get("fingerprints", {}).values(), *entry.get("notes", {}).values()}
 
 
@@ -185,13 +198,14 @@ def fuller(one: Entry, other: Entry) -> Entry | None:
     """
     if one == other:
         return one
-    first, second = _contains(one, other), _contains(other, one)
+    first, second = contains(one, other), contains(other, one)
     if first and second:
-        return max(one, other, key=_text)
+        return max(one, other, key=text)
     return one if first else other if second else None
 
 
-def _contains(more: Entry, less: Entry) -> bool:
+def contains(more: Entry, less: Entry) -> bool:
+    """Whether a line of a round has all numbers of another line."""
     return _has(more, {name: each for name, each in less.items() if name not in NOT_COMPARED})
 
 
@@ -207,5 +221,6 @@ def _has(more: Any, less: Any) -> bool:
     return less is None or bool(more == less)
 
 
-def _text(entry: Entry) -> bytes:
-    return orjson.dumps(entry, option=orjson.OPT_SORT_KEYS)
+def text(entry: Entry) -> str:
+    """Return a line as one text, equal exactly when it is."""
+    return json.dumps(entry, sort_keys=True)

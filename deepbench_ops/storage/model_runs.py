@@ -3,7 +3,7 @@
 results/MACHINE/model_runs.jsonl holds one JSON object a line.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,8 @@ ASKED = {
     ),
     "scaling": ("model", "batch", "ranks", "precision", "split", "device", "release"),
 }
-"""Fields that identify a run, by its kind; a new run replaces one with the same values, unless
-another launcher started its ranks."""
+"""Fields that identify a run, by its kind; a new run of this project replaces one with the same
+values, unless another launcher started its ranks."""
 
 LAUNCHER = "launcher"
 """Condition of a run over several nodes: the program that started its ranks."""
@@ -34,6 +34,9 @@ COUNTS = (
     *("batch", "batches", "threads", "ranks", "steps"),
     *("inter_op", "inter_op_threads", "intra_op_threads"),
 )
+SAMPLES = ("batches", "steps")
+"""Counts of the times that a run is made of."""
+
 MOST = 10**9
 """Largest count."""
 
@@ -64,7 +67,7 @@ def load(machine: Path) -> list[ModelRun]:
     def take(run: ModelRun, line: str) -> None:
         if wrong := why_not(run):
             raise json_lines.DamagedLine(wrong)
-        runs[_key(run)] = run
+        runs[key(run)] = run
 
     json_lines.take_each(text, str(path), "a run of a model", take)
     return list(runs.values())
@@ -74,28 +77,27 @@ def add(machine: Path, runs: Iterable[ModelRun]) -> Path:
     """File runs of a machine, the newest of each kind of question, and return where."""
     path = machine / FILE
     with locks.results(machine.parent, doing=f"writing {path}"):
-        kept = {_key(run): run for run in [*load(machine), *runs]}
+        kept = {key(run): run for run in [*load(machine), *runs]}
         atomic_write.write_text(path, json_lines.as_text(kept.values()))
     return path
 
 
-def best(runs: Iterable[ModelRun], rank: Callable[[ModelRun], Any]) -> list[ModelRun]:
-    """Return the run with the highest rank of those that answer the same question, in `order`."""
-    found: dict[tuple[Any, ...], ModelRun] = {}
-    for run in runs:
-        found[_key(run)] = max(found.get(_key(run), run), run, key=rank)
-    return sorted(found.values(), key=order)
+def key(run: ModelRun) -> tuple[Any, ...]:
+    """Return kind and conditions of a run, by which it is known from others."""
+    asked = FORMERLY | run
+    launcher = dict(run.get("conditions") or {}).get(LAUNCHER)
+    return run["kind"], *(asked[name] for name in ASKED[run["kind"]]), launcher
 
 
 def order(run: ModelRun) -> list[tuple[str, Any]]:
     """Return the place of a run among others: by kind, model and numbers; any values compare."""
-    return [(type(value).__name__, value) for value in _key(run)]
+    return [(type(value).__name__, value) for value in key(run)]
 
 
 def why_not(run: ModelRun) -> str:
     """Return the field of a run that cannot be right; "" where all can. Raises KeyError and
     TypeError for an entry that is no run."""
-    hash(_key(run))
+    hash(key(run))
     if unknown := sorted(run.keys() - FIELDS):
         return f"its field {unknown[0][:40]!r} is damaged, or of a newer version"
     for name, value in run.items():
@@ -118,9 +120,3 @@ def why_not(run: ModelRun) -> str:
         if times != sorted(times):
             return f"its {', '.join(names)} do not ascend"
     return ""
-
-
-def _key(run: ModelRun) -> tuple[Any, ...]:
-    asked = FORMERLY | run
-    launcher = dict(run.get("conditions") or {}).get(LAUNCHER)
-    return run["kind"], *(asked[name] for name in ASKED[run["kind"]]), launcher

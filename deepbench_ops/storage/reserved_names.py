@@ -8,6 +8,7 @@ RESERVED = frozenset(
         "benchmarks.json",
         "readme.md",
         "releases.csv",
+        "conflicts.jsonl.gz",
         "ensembles",
         "machine.json",
         "machine.profile",

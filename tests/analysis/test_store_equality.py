@@ -185,7 +185,7 @@ def write(folder, found, listed=LISTED):
                 version = PointVersion(point)
                 versions.setdefault(version.key, []).append(version)
         if versions:
-            kept = {key: shown_version.merged(several) for key, several in versions.items()}
+            kept = {key: shown_version.POINTS.merged(several) for key, several in versions.items()}
             conflict_files.write(conflict_files.file_of(path), {}, kept)
 
 

@@ -17,8 +17,10 @@ from example_submissions import (
     NAME,
     RELEASE,
     RELEASES,
+    VERSIONS,
     made,
     measured,
+    of_rounds,
     sealed,
     taken,
     values,
@@ -61,26 +63,6 @@ def shown(results):
     """The seconds of the points in results."""
     return sorted(each.seconds for each in points.load(results, "box", RELEASES))
 
-
-def of_rounds(rounds, seconds):
-    """A version that a history derived from so many rounds."""
-    origin = {"file": "torch", "anchor": "torch-2.12.0", "rounds": rounds, "ratio": 1.0}
-    bounds = {"low": 0.9, "high": 1.1, "seconds": seconds, "interval": [0.4, 0.9]}
-    return (seconds, [seconds], {"ensemble": {**origin, **bounds}})
-
-
-VERSIONS = (
-    (0.5, [0.5, 0.6], {}),
-    (0.55, [0.5, 0.6, 0.55], {}),
-    (0.55, [0.55, 0.5, 0.6], {}),
-    (0.7, [0.7], {}),
-    (0.7, [0.7], None),
-    (0.9, [], None),
-    of_rounds(3, 0.8),
-    of_rounds(8, 0.82),
-    of_rounds(8, 0.83),
-)
-"""Versions of a point: seconds, samples, and fields of its raw seconds' record, if it has one."""
 
 SIGNER = Signer("lab@vendor.example", "SHA256:x")
 
@@ -195,42 +177,6 @@ def test_no_order_of_pushes_matters(tmp_path_factory, both):
     there, back, further = map(values, folders)
     assert there == back
     assert there == further
-    for folder in folders:
-        shutil.rmtree(folder)
-
-
-@st.composite
-def signed_orders(draw):
-    """The same for pushes with their signers, None for some."""
-    first = draw(st.lists(st.tuples(PUSH, st.sampled_from([SIGNER, None])), min_size=2, max_size=4))
-    second = [
-        (one, signer)
-        for push, signer in first
-        for one in draw(st.sampled_from([[push], parts(push)]))
-    ]
-    return first, draw(st.permutations([*second, *draw(st.lists(st.sampled_from(first)))]))
-
-
-@pytest.mark.slow
-@pytest.mark.seeded
-@settings(max_examples=1000, deadline=None)
-@given(signed_orders())
-def test_no_order_of_signed_and_unsigned_pushes_matters(tmp_path_factory, both):
-    """All files have the same bytes, and a signed version is shown where there is one."""
-    folders = [tmp_path_factory.mktemp("results") for _ in range(2)]
-    with mock.patch.object(atomic_write, "_flush"):
-        for folder, order in zip(folders, both, strict=True):
-            for push, signer in order:
-                pushed(folder, push, signer)
-    notes = {submission_provenance.FILE}  # parts are noted as submissions of their own
-    there, back = (
-        {path: text for path, text in values(folder).items() if path.name not in notes}
-        for folder in folders
-    )
-    assert there == back
-    for conflict in found(folders[0]):
-        signed = [one.id for one in conflict.versions if one.signer]
-        assert not signed or conflict.shown in signed
     for folder in folders:
         shutil.rmtree(folder)
 
@@ -354,7 +300,7 @@ def test_submit_and_import_name_the_conflict(tmp_path, monkeypatch):
         taken(tmp_path / "here", sent)
     status, _, err = deepbench("submit", "box.json", "--machine", "box", "--results", "here")
     assert (0, 1) == (status, err.count("\n"))
-    assert "with 1 other version of times whose numbers differ" in err
+    assert "with 1 other version of times, runs or rounds whose numbers differ" in err
     assert "deepbench conflicts --machine box" in err
     status, _, err = deepbench("import", "box.json", "--results", "there")
     assert 0 == status

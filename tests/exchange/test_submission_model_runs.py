@@ -2,25 +2,24 @@
 
 import copy
 import json
-import shutil
+from itertools import permutations
 from pathlib import Path
 
 import pytest
 from command import deepbench
-from example_submissions import GOOD, sealed, taken
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from example_submissions import GOOD, RELEASE, RELEASES, sealed, taken
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.submissions import (
+    entry_conflicts,
     submission,
     submission_model_runs,
     submission_parts,
     submission_provenance,
 )
-from deepbench_ops.exchange.submissions.signed_versions import SignedVersions
 from deepbench_ops.exchange.submissions.submission_signature import Signer
 from deepbench_ops.machine import machine_profile
+from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.storage import model_runs
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
@@ -34,15 +33,6 @@ SCALING = {
     **{"kind": "scaling", "model": "mmoe", "batch": 8, "ranks": 2, "split": False},
     **{"precision": "float32", "device": "cpu", "release": "torch-2.13.0", "step_seconds": 1.0},
 }
-RUNS = st.builds(
-    lambda run, batch, day, seconds: {
-        **run,
-        **{"batch": batch, "day": day},
-        **{model_runs.NEEDED[run["kind"]]: seconds},
-    },
-    *(st.sampled_from([RUN, SCALING]), st.sampled_from([1, 2])),
-    *(st.sampled_from(["2026-11-22", "2026-11-23"]), st.sampled_from([1.0, 2.0])),
-)
 
 
 def sent(*runs):
@@ -61,38 +51,110 @@ def test_runs_of_models_are_the_same_where_they_are_imported(tmp_path):
     assert stored == {json.dumps(run, sort_keys=True) for run in model_runs.load(RESULTS / MACHINE)}
 
 
-@given(st.data())
-@settings(max_examples=100, deadline=None)
-def test_runs_are_merged_alike_in_any_order(tmp_path_factory, data):
-    """Signed and unsigned, some of them twice: the bytes are the same."""
-    drawn = st.tuples(RUNS, st.booleans())
-    pushes = data.draw(st.lists(drawn, min_size=1, max_size=5))
-    orders = pushes, data.draw(st.permutations([*pushes, pushes[0]]))
-    folder = tmp_path_factory.mktemp("runs")
-    for name, order in zip("ab", orders, strict=True):
-        machine = folder / name
-        signed: dict[str, str] = {}
-        for run, is_signed in order:
-            if is_signed:
-                signed |= dict.fromkeys(submission_model_runs.ids(machine, [run]), "lab")
-            submission_model_runs.accept(machine, [run], Path, SignedVersions(signed))
-    first, second = ((folder / name / model_runs.FILE).read_bytes() for name in "ab")
-    assert first == second
-    shutil.rmtree(folder)
+LATER = {**RUN, "day": "2026-11-23", "median_seconds": 2.0}
 
 
-def test_a_later_run_and_a_signed_one_are_kept(tmp_path):
-    """The later of two unsigned ones, and a signed one whatever its day."""
-    later = {**RUN, "day": "2026-11-23", "median_seconds": 2.0}
-    for run in (later, RUN):
+def shown(results):
+    """The runs that are shown of the machine of the examples."""
+    return model_runs.load(results / "box")
+
+
+def open_conflicts(results):
+    """The open conflicts of its runs and rounds."""
+    return entry_conflicts.of_machine(results / "box")
+
+
+@pytest.fixture
+def both(tmp_path):
+    """A folder with two different runs under the same conditions."""
+    for run in (LATER, RUN):
+        taken(tmp_path / "results", sent(run))
+    return tmp_path / "results"
+
+
+def test_two_runs_under_the_same_conditions_are_both_kept(both):
+    """Days decide nothing, since clocks may be off; the longer one is shown."""
+    [conflict] = open_conflicts(both)
+    assert {1.0, 2.0} == {one.entry["median_seconds"] for one in conflict.versions}
+    assert [LATER] == shown(both)
+    assert 0 == taken(both, sent(RUN))
+    assert "torch-2.13.0 latency of mobilenet_v2(batch 1, threads 1, " in conflict.name
+
+
+def test_a_run_of_more_batches_is_shown(tmp_path):
+    """Whichever came first."""
+    more = {**RUN, "batches": 20}
+    for number, order in enumerate(permutations([{**LATER, "batches": 10}, more])):
+        for run in order:
+            taken(tmp_path / str(number), sent(run))
+        assert [more] == shown(tmp_path / str(number))
+
+
+def test_the_same_numbers_are_one_run(tmp_path):
+    """Of another day, as where a clock was set in between."""
+    for run in (RUN, {**RUN, "day": "2026-11-23"}):
         taken(tmp_path, sent(run))
-    assert [later] == model_runs.load(tmp_path / "box")
-    ids = list(submission_model_runs.ids(tmp_path, [RUN]))
+    assert [] == open_conflicts(tmp_path)
+    assert [{**RUN, "day": "2026-11-23"}] == shown(tmp_path)
+
+
+def test_a_signed_run_is_shown_before_another_one(both):
+    """Its signer is named."""
+    one = submission.CheckedSubmission(sent(RUN), (RELEASE,), Profile("box"))
     signer = Signer("lab@vendor.example", "SHA256:x")
-    submission_provenance.note(tmp_path / "box", sent(RUN)["digest"], signer, [], ids)
-    taken(tmp_path, sent(RUN))
-    assert [RUN] == model_runs.load(tmp_path / "box")
-    assert 0 == taken(tmp_path, sent(later))
+    ids = submission.signed_ids(one)
+    submission_provenance.note(both / "box", sent(RUN)["digest"], signer, [], ids)
+    taken(both, sent(RUN))
+    assert [RUN] == shown(both)
+    [conflict] = open_conflicts(both)
+    assert {1.0: signer.name, 2.0: ""} == {
+        one.entry["median_seconds"]: one.signer for one in conflict.versions
+    }
+    assert 0 == taken(both, sent(LATER))
+
+
+def test_the_commands_list_and_resolve_runs(both):
+    """As JSON and by id; a rejected run changes nothing when it comes again."""
+    options = ("--results", str(both))
+    status, said, _ = deepbench("conflicts", "--format", "json", *options)
+    rows = json.loads(said)
+    assert (0, {True: 2.0, False: 1.0}) == (status, {row["shown"]: row["seconds"] for row in rows})
+    other = next(row["version"] for row in rows if not row["shown"])
+    assert other in deepbench("conflicts", *options)[1]
+    status, said, _ = deepbench("conflicts", "resolve", other, *options)
+    assert (0, "1 conflict resolved, 0 left\n") == (status, said)
+    assert ([RUN], []) == (shown(both), open_conflicts(both))
+    assert 0 == taken(both, sent(LATER))
+    assert [RUN] == shown(both)
+    assert [RUN] == submission.pack(both, "box", RELEASES, also_unsteady=True)["model_runs"]
+
+
+def test_a_submission_has_every_open_version_of_a_run(both, tmp_path):
+    """Both commands say so, and the conflict is the same elsewhere."""
+    path, there = tmp_path / "box.json", tmp_path / "there"
+    status, out, err = deepbench("submit", str(path), "--machine", "box", "--results", str(both))
+    assert (0, True) == (status, " and 2 model runs (" in out)
+    assert "with 1 other version of times, runs or rounds whose numbers differ: deepbench" in err
+    status, _, err = deepbench("import", str(path), "--results", str(there))
+    assert (0, True) == (status, "box: 1 model run with different numbers, which are all" in err)
+    here, elsewhere = open_conflicts(both), open_conflicts(there)
+    assert [each.versions for each in here] == [each.versions for each in elsewhere]
+
+
+def test_a_machine_with_runs_of_models_alone_is_sent(tmp_path):
+    """As one that has measured no kernel yet."""
+    here, there, path = tmp_path / "here", tmp_path / "there", tmp_path / "box.json"
+    taken(here, sealed({**sent(RUN), "results": []}))
+    assert [] == list((here / "box").glob("*-*.json"))
+    assert 0 == deepbench("submit", str(path), "--machine", "box", "--results", str(here))[0]
+    assert 0 == deepbench("import", str(path), "--results", str(there))[0]
+    assert [RUN] == shown(there)
+
+
+def test_an_empty_submission_is_refused(tmp_path):
+    """It would only describe a machine."""
+    with pytest.raises(DeepbenchError, match="neither times nor runs of models nor rounds"):
+        taken(tmp_path, sealed({**sent(), "results": []}))
 
 
 @pytest.mark.parametrize(
@@ -103,7 +165,6 @@ def test_a_later_run_and_a_signed_one_are_kept(tmp_path):
         ({"kind": "speed"}, "it is no run"),
         ({"batch": [1]}, "it is no run"),
         ({"median_seconds": 1e-8}, "times the"),
-        ({"day": "2999-01-01"}, "its day is 2999-01-01, in the future"),
     ],
 )
 def test_a_run_that_cannot_be_is_refused(change, said):

@@ -25,7 +25,7 @@ rounds = st.lists(st.builds(lambda size: {"pad": "y" * size}, st.integers(0, 300
 
 
 @given(
-    results=st.lists(results, min_size=1, max_size=8),
+    results=st.lists(results, max_size=8),
     ensembles=st.dictionaries(st.text("ab", max_size=2), rounds),
     largest=st.integers(6000, 40_000),
 )
@@ -40,22 +40,24 @@ def test_parts_hold_everything_and_fit(results, ensembles, largest):
     }
     parts = submission_parts.parts(packed, largest)
     found = [each for part in parts for each in part["results"]]
-    assert [each for each in results if each not in found] == []
+    assert results == found
     for name, own in ensembles.items():
         parts_with = [part["ensembles"][name] for part in parts if name in part["ensembles"]]
         assert own == [each for part in parts_with for each in part["rounds"]]
         assert all({"a": name} == part["facts"] for part in parts_with)
     for part in parts:
-        assert part["results"]
+        assert part["results"] or part["ensembles"] or parts == [packed]
         text = submission.text(part)
         pieces = len(part["results"]) + sum(len(e["rounds"]) for e in part["ensembles"].values())
         assert len(text) <= largest or pieces <= 2
 
 
-def test_one_without_results_stays_one():
-    """It is no submission; its check says so."""
-    packed = {"results": [], "ensembles": {"numpy": {"facts": {}, "rounds": ["x" * 5000]}}}
-    assert [packed] == submission_parts.parts(packed, 1000)
+def test_rounds_without_results_are_divided():
+    """No part repeats a result."""
+    rounds = ["x" * 5000, "y" * 5000]
+    packed = {"results": [], "ensembles": {"numpy": {"facts": {}, "rounds": rounds}}}
+    parts = submission_parts.parts(packed, 6000)
+    assert [[each] for each in rounds] == [each["ensembles"]["numpy"]["rounds"] for each in parts]
 
 
 def test_one_that_fits_stays_one():

@@ -2,7 +2,6 @@
 
 import copy
 import json
-import re
 import shutil
 from pathlib import Path
 
@@ -13,15 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange.submissions import submission_rounds
+from deepbench_ops.exchange.submissions import entry_conflicts, entry_merging, submission_rounds
+from deepbench_ops.exchange.submissions.signed_versions import SignedVersions
 from deepbench_ops.machine import machine_profile
-from deepbench_ops.storage import ensemble_round_files
+from deepbench_ops.storage import ensemble_round_files, entry_conflict_files
 
 pytestmark = pytest.mark.slow
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 MACHINE = "xeon-amx480-2core"
-SENT = submission_rounds.pack(RESULTS / MACHINE)
+SENT = entry_conflicts.packed_rounds(RESULTS / MACHINE)
 NAME = min(SENT, key=lambda name: len(SENT[name]["rounds"]))
 ONE = {NAME: SENT[NAME]}
 """The rounds of one of the machine's frameworks."""
@@ -31,7 +31,9 @@ PROFILE = machine_profile.read(RESULTS, MACHINE)
 def accepted(machine: Path, *parts) -> bytes:
     """Take in rounds one after the other, and return the file that they make."""
     for part in parts:
-        submission_rounds.accept(machine, part, Path)
+        facts = {digest: each for one in part.values() for digest, each in one["facts"].items()}
+        sent = entry_merging.as_sent(part, ())
+        entry_merging.accept(machine, sent, facts, Path, SignedVersions())
     (path,) = ensemble_round_files.paths(machine)
     return path.read_bytes()
 
@@ -70,6 +72,11 @@ def two(tmp_path):
     return *paths, change
 
 
+def as_texts(entries):
+    """Rounds as texts, sorted."""
+    return sorted(map(ensemble_round_files.text, entries))
+
+
 def half_as_long_again(entry):
     """Change all seconds of a release."""
     release = entry["anchor"]
@@ -84,15 +91,48 @@ def lacks_a_release(entry):
             entry[name] = {key: value for key, value in each.items() if key != release}
 
 
-def test_rounds_of_two_files_of_one_import_must_agree(two, tmp_path):
-    """Otherwise the second file is named, and nothing of the first is stored."""
+def test_rounds_that_differ_are_both_kept_in_any_order(two, tmp_path):
+    """The same files, conflict and list, whichever file of an import comes first."""
     one, other, change = two
     change(other, half_as_long_again)
-    results = tmp_path / "results"
-    status, out, err = deepbench("import", str(one), str(other), "--results", str(results))
-    assert (2, "", 1) == (status, out, err.count("\n"))
-    assert re.search(f"{other}: rounds of {NAME}: round .* has other numbers in {one}: import", err)
-    assert not (results / MACHINE).exists()
+    found = []
+    for number, paths in enumerate(((one, other), (other, one))):
+        results = tmp_path / str(number)
+        status, _, err = deepbench("import", *map(str, paths), "--results", str(results))
+        assert (0, 1) == (status, err.count("\n"))
+        assert f"{MACHINE}: 1 round with different numbers, which are all kept" in err
+        folder = results / MACHINE
+        found.append(
+            [ensemble_round_files.path_of(folder, NAME), folder / entry_conflict_files.FILE]
+        )
+        [conflict] = entry_conflicts.of_machine(folder)
+        assert 2 == len(conflict.versions)
+    assert [path.read_bytes() for path in found[0]] == [path.read_bytes() for path in found[1]]
+
+
+def test_a_round_is_chosen_and_sent(two, tmp_path):
+    """Both versions are sent before; the rejected one changes nothing when it comes again."""
+    one, other, change = two
+    change(other, half_as_long_again)
+    results, sent = tmp_path / "results", tmp_path / "sent.json"
+    options = ("--results", str(results))
+    for path in (one, other):
+        assert 0 == deepbench("import", str(path), *options)[0]
+    assert 0 == deepbench("submit", str(sent), "--machine", MACHINE, *options)[0]
+    assert 4 == len(json.loads(sent.read_text())["ensembles"][NAME]["rounds"])
+    rows = json.loads(deepbench("conflicts", "--format", "json", *options)[1])
+    shorter = min(rows, key=lambda row: row["seconds"])
+    assert (2, False) == (len(rows), shorter["shown"])
+    assert shorter["benchmark"].startswith("round of ")
+    status, said, _ = deepbench("conflicts", "resolve", shorter["version"], *options)
+    assert (0, "1 conflict resolved, 0 left\n") == (status, said)
+    stored = ensemble_round_files.load(ensemble_round_files.path_of(results / MACHINE, NAME))
+    assert as_texts(SENT[NAME]["rounds"][:3]) == as_texts(stored.entries)
+    before = values(results / MACHINE)
+    assert ", 0 files written" in deepbench("import", str(other), *options)[1]
+    assert before == values(results / MACHINE)
+    assert 0 == deepbench("submit", str(sent), "--machine", MACHINE, *options)[0]
+    assert 3 == len(json.loads(sent.read_text())["ensembles"][NAME]["rounds"])
 
 
 def test_a_fuller_round_in_the_second_file_of_an_import_is_none_the_less_taken(two, tmp_path):
@@ -105,7 +145,7 @@ def test_a_fuller_round_in_the_second_file_of_an_import_is_none_the_less_taken(t
         assert (0, "") == (done[0], done[2])
         stored = ensemble_round_files.load(ensemble_round_files.path_of(results / MACHINE, NAME))
         whole = SENT[NAME]["rounds"][:3]
-        assert sorted(map(str, whole)) == sorted(map(str, stored.entries))
+        assert as_texts(whole) == as_texts(stored.entries)
         shutil.rmtree(results)
 
 
@@ -182,23 +222,3 @@ def test_facts_that_are_not_those_of_their_digest_are_refused():
     whole["facts"][digest] = {"x": "y"}
     with pytest.raises(DeepbenchError, match=rf"rounds of {name}: facts {digest} are others"):
         submission_rounds.check({name: whole}, PROFILE)
-
-
-def test_rounds_that_differ_are_refused(tmp_path):
-    """One line names both files, the round and the number; the results stay as they are."""
-    sent, there = tmp_path / "sent.json", tmp_path / "results"
-    assert 0 == deepbench("submit", str(sent), "--machine", MACHINE, "--results", str(RESULTS))[0]
-    assert 0 == deepbench("import", str(sent), "--results", str(there))[0]
-    before = values(there)
-    content = json.loads(sent.read_text())
-    for entry in content["ensembles"][NAME]["rounds"][3:5]:
-        column = entry["seconds"][entry["anchor"]]
-        column[:] = [each and each * 1.25 for each in column]
-    sent.write_text(json.dumps(sealed(content)))
-    status, out, err = deepbench("import", str(sent), "--results", str(there))
-    assert (2, "", 1) == (status, out, err.count("\n"))
-    path = ensemble_round_files.path_of(there / MACHINE, NAME)
-    kernel = " ".join(ensemble_round_files.kernel_of(content["ensembles"][NAME]["rounds"][3]))
-    assert f"{sent}: {path}: round " in err
-    assert f"of {kernel} has other numbers there (rounds that differ: 2)" in err
-    assert before == values(there)

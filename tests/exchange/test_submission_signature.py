@@ -232,11 +232,11 @@ def test_a_missing_key_is_one_line(sent, tmp_path):
 
 
 def test_options_that_a_submission_answers_itself_are_refused(sent):
-    """It would be stored under its own machine, day and device."""
-    for option, value in (("--machine", "x"), ("--date", "2026-11-21"), ("--device", "cpu")):
+    """It would be stored under its own day and device."""
+    for option, value in (("--date", "2026-11-21"), ("--device", "cpu")):
         status, _, err = take_in(sent[0], option, value)
         assert (2, 1) == (status, err.count("\n"))
-        assert f"its machine, days and devices: leave out {option}" in err
+        assert f"its days and devices: leave out {option}" in err
 
 
 def test_signatures_without_openssh_are_one_line(sent, tmp_path, monkeypatch):

@@ -18,7 +18,7 @@ NAME = "gemm.Training.kernel_forward"
 OTHER = "gemm.InferenceServer.kernel_forward"
 
 
-FACTS = {"python": "3.11.7"}
+FACTS = {"python": "3.11.7", "os": "Linux"}
 DIGEST = facts_digest.digest(FACTS)
 
 
@@ -88,6 +88,27 @@ def values(results):
     """The content of a results folder, by file."""
     files = sorted(path for path in results.rglob("*") if path.is_file())
     return {path.relative_to(results): path.read_bytes() for path in files}
+
+
+def of_rounds(rounds, seconds):
+    """A version that a history derived from so many rounds."""
+    origin = {"file": "torch", "anchor": "torch-2.12.0", "rounds": rounds, "ratio": 1.0}
+    bounds = {"low": 0.9, "high": 1.1, "seconds": seconds, "interval": [0.4, 0.9]}
+    return (seconds, [seconds], {"ensemble": {**origin, **bounds}})
+
+
+VERSIONS = (
+    (0.5, [0.5, 0.6], {}),
+    (0.55, [0.5, 0.6, 0.55], {}),
+    (0.55, [0.55, 0.5, 0.6], {}),
+    (0.7, [0.7], {}),
+    (0.7, [0.7], None),
+    (0.9, [], None),
+    of_rounds(3, 0.8),
+    of_rounds(8, 0.82),
+    of_rounds(8, 0.83),
+)
+"""Versions of a point: seconds, samples, and fields of its raw seconds' record, if it has one."""
 
 
 def taken(results, sent, releases=RELEASES, list_days=len):

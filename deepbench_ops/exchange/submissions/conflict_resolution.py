@@ -1,4 +1,5 @@
-"""Points of a machine for which different numbers were sent, and the user's choice among them."""
+"""Points of a machine for which different numbers were sent, and the user's choice among them and
+among those of runs and rounds (`entry_conflicts`)."""
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
@@ -6,12 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange.submissions import shown_version
+from deepbench_ops.exchange.submissions import entry_conflicts, shown_version
+from deepbench_ops.exchange.submissions.entry_conflicts import EntryConflict
+from deepbench_ops.exchange.submissions.shown_version import V
 from deepbench_ops.exchange.submissions.signed_versions import SignedVersions
 from deepbench_ops.exchange.submissions.submission_merging import StoredResult, key_of
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import atomic_write, conflict_files
 from deepbench_ops.storage.conflict_files import PointVersion, VersionsByKey
+from deepbench_ops.storage.entry_conflict_files import EntryVersion
 from deepbench_ops.storage.result_key import ResultKey
 
 SHOWN = "shown"
@@ -32,6 +36,11 @@ class Conflict:
     key: ResultKey
     every: tuple[PointVersion, ...]
     shown: str
+
+    @property
+    def machine(self) -> Path:
+        """The machine's folder of results."""
+        return self.path.parent
 
     @property
     def versions(self) -> tuple[PointVersion, ...]:
@@ -75,13 +84,13 @@ def of_result(
     for key, versions in sorted(filed.items()):
         present = stored.version(key_of(versions[0].point))
         several = signed.marked(stored.path, [*versions, *([present] if present else [])])
-        every = shown_version.merged(several)
+        every = shown_version.POINTS.merged(several)
         one = Conflict(stored.path, release, key, tuple(every), present.id if present else "")
         found += [one] if len(one.versions) > 1 else []
     return found
 
 
-def resolve(conflicts: Sequence[Conflict], ids: Collection[str]) -> int:
+def resolve(conflicts: Sequence[Conflict | EntryConflict], ids: Collection[str]) -> int:
     """Show the chosen version of each conflict that has one, reject the others, and return how many
     conflicts were resolved. The versions stay in the file of conflicts.
 
@@ -95,10 +104,15 @@ def resolve(conflicts: Sequence[Conflict], ids: Collection[str]) -> int:
             f"no open conflict has a version {strange[0]}: deepbench conflicts lists them"
         )
     by_file: dict[Path, list[tuple[Conflict, PointVersion]]] = defaultdict(list)
+    entries: list[tuple[EntryConflict, EntryVersion]] = []
     for conflict in conflicts:
-        if chosen := _chosen(conflict, ids):
+        if isinstance(conflict, EntryConflict):
+            if version := _chosen(conflict.name, conflict.versions, conflict.shown, ids):
+                entries.append((conflict, version))
+        elif chosen := _chosen(conflict.name, conflict.versions, conflict.shown, ids):
             by_file[conflict.path].append((conflict, chosen))
     with atomic_write.together() as ready:
+        entry_conflicts.choose(entries, ready)
         for path, pairs in by_file.items():
             stored, file = StoredResult.read(path), conflict_files.file_of(path)
             filed = conflict_files.load(file)
@@ -109,15 +123,15 @@ def resolve(conflicts: Sequence[Conflict], ids: Collection[str]) -> int:
                 for each, one in pairs
             }
             conflict_files.write(file, facts, {**filed.versions, **decided}, ready)
-    return sum(map(len, by_file.values()))
+    return len(entries) + sum(map(len, by_file.values()))
 
 
-def _chosen(conflict: Conflict, ids: Collection[str]) -> PointVersion | None:
+def _chosen(name: str, versions: Sequence[V], shown: str, ids: Collection[str]) -> V | None:
     """Return the chosen version of a conflict; None where none was."""
-    found = [one for one in conflict.versions if one.id in ids]
+    found = [one for one in versions if one.id in ids]
     if len(found) > 1:
         both = " and ".join(one.id for one in found)
-        raise DeepbenchError(f"{conflict.name}: {both} are versions of it: choose one")
+        raise DeepbenchError(f"{name}: {both} are versions of it: choose one")
     if not found and SHOWN in ids:
-        found = [one for one in conflict.versions if one.id == conflict.shown]
+        found = [one for one in versions if one.id == shown]
     return found[0] if found else None

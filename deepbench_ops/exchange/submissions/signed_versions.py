@@ -1,4 +1,5 @@
-"""Versions of points that an allowed signer has signed: they are shown before all others.
+"""Versions of points, runs and rounds that an allowed signer has signed, and that are shown before
+all others.
 
 The ids of a submission's versions are noted with it (`submission_provenance`). Such notes are only
 added, so that the shown version does not depend on the order of imports. Numbers that were measured
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from deepbench_ops.exchange.submissions import submission_provenance
-from deepbench_ops.storage.conflict_files import PointVersion
+from deepbench_ops.exchange.submissions.shown_version import V
 
 ID_LENGTH = 32
 """Hexadecimal digits of an id: so many that no one can make other numbers with the same one."""
@@ -36,16 +37,17 @@ class SignedVersions:
                 names[version].add(origin.signer or "")
         return cls({version: ", ".join(sorted(several)) for version, several in names.items()})
 
-    def marked(self, result: Path, versions: Iterable[PointVersion]) -> list[PointVersion]:
-        """Return versions of points in a result file, each with its signer."""
+    def marked(self, file: Path, versions: Iterable[V]) -> list[V]:
+        """Return versions of points in a result file, or of lines of another one, each with its
+        signer."""
         if not self.signers:
             return list(versions)
         return [
-            replace(one, signer=self.signers.get(id_of(result, one.text), "")) for one in versions
+            replace(one, signer=self.signers.get(id_of(file, one.text), "")) for one in versions
         ]
 
 
-def id_of(result: Path, text: str) -> str:
-    """Return the id of a version by its text, which also names its result file: equal numbers of
-    another release are another version."""
-    return hashlib.sha256(f"{result.name}\n{text}".encode()).hexdigest()[:ID_LENGTH]
+def id_of(file: Path, text: str) -> str:
+    """Return the id of a version by its text, which also names its file: equal numbers of another
+    release are another version."""
+    return hashlib.sha256(f"{file.name}\n{text}".encode()).hexdigest()[:ID_LENGTH]

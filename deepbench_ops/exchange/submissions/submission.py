@@ -2,10 +2,9 @@
 
 The file is JSON after submission.schema.json. Merging is the same in any order and however often:
 of different times for one kernel all are kept, and a signed one is shown, then the one with most
-samples, of as many the longest, with its raw seconds (`submission_merging`); of libraries all that
-were named; of two profiles the later one, with the yardsticks of both, which must agree. Rounds of
-histories are merged as their files are; one that differs from the stored one is refused. Of two
-runs of a whole model one is kept (`submission_model_runs`).
+samples, of as many the longest, with its raw seconds (`submission_merging`); so are different
+rounds of histories and runs of whole models (`entry_merging`); of libraries all that were named; of
+two profiles the later one, with the yardsticks of both, which must agree.
 """
 
 import hashlib
@@ -24,6 +23,9 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.published.published_result_filing import ListDays, entry_of
 from deepbench_ops.exchange.submissions import (
     conflict_resolution,
+    entry_conflicts,
+    entry_merging,
+    signed_versions,
     submission_checks,
     submission_model_runs,
     submission_records,
@@ -48,22 +50,31 @@ from deepbench_ops.releases.release_table import Release, publication_of
 from deepbench_ops.run_conditions import CONDITIONS, DEVICE
 from deepbench_ops.storage import atomic_write, conflict_files, measurement_files, reserved_names
 from deepbench_ops.storage.conflict_files import PointVersion, VersionsByKey
+from deepbench_ops.storage.entry_conflict_files import EntryVersion
 from deepbench_ops.storage.measurement_files import Record
 from deepbench_ops.storage.result_key import ResultKey
 
-FORMAT, VERSION = "deepbench-submission", 5
+FORMAT, VERSION = "deepbench-submission", 6
+
+NAMED = ("machine", "profile")
+"""Fields with the machine's name."""
+
+MEND = "to keep both, file it under another name with --machine NAME"
+"""For a submission whose machine has the name of another one."""
 
 
 @dataclass(frozen=True)
 class CheckedSubmission:
     """A submission that passed all checks.
 
-    releases: one for each of its results. profile: the machine's after the import.
+    releases: one for each of its results. profile: the machine's after the import. sent_as: the
+    machine's name in the file, "" for that of `content`.
     """
 
     content: Any
     releases: tuple[Release, ...]
     profile: Profile
+    sent_as: str = ""
 
     def without_times(self) -> "CheckedSubmission":
         """Return the part that the check of a further submission needs; it takes little memory."""
@@ -83,8 +94,8 @@ def pack(
 ) -> dict[str, Any]:
     """Return all results of a machine but wrong published and unsteady times, `releases` being the
     release table by hash. `unsteady` counts the latter by the kind of their reason, and does not if
-    `also_unsteady`: then they are packed, too. Of a point with an open conflict all versions are
-    packed that were not rejected.
+    `also_unsteady`: then they are packed, too. Of a point, run or round with an open conflict all
+    versions are packed that were not rejected.
 
     Raises DeepbenchError for a machine without results, a profile, or a release of the table, and
     for a damaged file.
@@ -109,8 +120,8 @@ def pack(
             for path in result_files.paths(results / machine)
             if (packed := _packed(path, releases, judge, unsteady, also_unsteady, signed))["points"]
         ],
-        "ensembles": submission_rounds.pack(results / machine),
-        submission_model_runs.FIELD: submission_model_runs.pack(results / machine),
+        "ensembles": entry_conflicts.packed_rounds(results / machine),
+        submission_model_runs.FIELD: entry_conflicts.packed_runs(results / machine),
     }
     return {**content, "digest": digest(content)}
 
@@ -150,6 +161,8 @@ def check(submission: Any) -> None:
             raise DeepbenchError(f"{release.name}: {result['environment']} is no environment of it")
         check_result(result, known)
         submission_records.check(result)
+    if not (submission["results"] or entries(submission)):
+        raise DeepbenchError("it has neither times nor runs of models nor rounds of histories")
     submission_rounds.check(submission.get("ensembles", {}), known)
     submission_model_runs.check(submission.get(submission_model_runs.FIELD, ()), known)
 
@@ -164,27 +177,46 @@ def check_result(result: Any, known: Profile) -> None:
 
 
 def checked_all(
-    results: Path, submissions: Mapping[Path, Any], releases: Mapping[str, Release]
+    results: Path,
+    submissions: Mapping[Path, Any],
+    releases: Mapping[str, Release],
+    machine: str | None = None,
 ) -> Iterator[tuple[Path, CheckedSubmission]]:
     """Yield submissions that can be stored one after the other, with their files; nothing is
     written, and none is held in memory but the one that is yielded.
 
+    machine: the name to file them under, None for the one that they name.
+
     Raises DeepbenchError, naming the file, wherever `check` does, for a machine that is
-    described otherwise here or has other yardsticks, variables or rounds, and for a release that
-    the table lacks or has on another day.
+    described otherwise here or has other yardsticks or variables, for a release that the table
+    lacks or has on another day, and for a damaged file here.
     """
     found: list[CheckedSubmission] = []
-    rounds = submission_rounds.SentRounds(submissions)
-    for path, submission in submissions.items():
+    for path, sent in submissions.items():
         try:
-            check(submission)
+            check(sent)
+            submission = renamed(sent, machine)
             before = [one for one in found if _machine(one.content) == _machine(submission)]
             one = checked(results, submission, releases, before)
-            rounds.add(path, _machine(submission), submission.get("ensembles", {}))
+            one = replace(one, sent_as=_machine(sent))
         except DeepbenchError as wrong:
             raise DeepbenchError(f"{path}: {wrong}") from None
         found.append(one.without_times())
         yield path, one
+
+
+def renamed(submission: Any, machine: str | None) -> Any:
+    """Return a checked submission under another name of its machine; as it is for None.
+
+    Its digest stays that of the file. Raises DeepbenchError for a name that no machine may have.
+    """
+    if machine is None:
+        return submission
+    described, profile = ({**submission[name], "machine": machine} for name in NAMED)
+    found = {**submission, "machine": described, "profile": profile}
+    reserved_names.refuse(machine)
+    submission_schema.check(found)
+    return found
 
 
 def checked(
@@ -201,7 +233,7 @@ def checked(
     entry = before[-1].content["machine"] if before else None
     entry = entry or entry_of(results / machine / "machine.json")
     if entry not in (None, submission["machine"]):
-        raise DeepbenchError(f"another machine is called {machine} here: rename one of them")
+        raise DeepbenchError(f"another machine is called {machine} here: {MEND}")
     found = tuple(_release(result) for result in submission["results"])
     for release, result in zip(found, submission["results"], strict=True):
         if release.measurable and release.hash not in releases:
@@ -211,10 +243,14 @@ def checked(
                 f"{release.name} is of {releases[release.hash].date}, not of {release.date}"
             )
         _same_place(release, result, _stored_variables(results / machine, release, before))
-    submission_rounds.refuse_different(results / machine, submission.get("ensembles", {}))
+    files = {one.file for one in entries(submission)}
+    entry_merging.demand_whole(results / machine, sorted(files))
     profile_here = before[-1].profile if before else machine_profile.read(results, machine)
     sent = machine_profile.parse(json.loads(json.dumps(submission["profile"], sort_keys=True)))
-    return CheckedSubmission(submission, found, merged(profile_here, sent))
+    try:
+        return CheckedSubmission(submission, found, merged(profile_here, sent))
+    except DeepbenchError as wrong:
+        raise DeepbenchError(f"{wrong}: {MEND}") from None
 
 
 def _stored_variables(
@@ -238,13 +274,13 @@ def _same_place(release: Release, result: dict[str, Any], stored: Mapping[str, A
     for environment, variables in stored.items():
         if environment == result["environment"] and variables != result["variables"]:
             raise DeepbenchError(
-                f"{release.name} was measured under other variables here: {variables}"
+                f"{release.name} was measured under other variables here ({variables}): {MEND}"
             )
         alike = _conditions(variables) == _conditions(result["variables"])
         if environment != result["environment"] and alike:
             raise DeepbenchError(
                 f"{release.name} was measured under the same conditions here, in another"
-                f" environment: {environment}"
+                f" environment ({environment}): {MEND}"
             )
 
 
@@ -257,19 +293,20 @@ def store(results: Path, one: CheckedSubmission, list_days: ListDays) -> int:
 
     All files are prepared first, and replaced together once the days of publication are listed, as
     in `published_result_filing.file`. Its signer is noted before (`submission_provenance.note`).
+    The files do not depend on the order of fields in the submission.
     """
-    machine = one.content["machine"]
+    content = json.loads(json.dumps(one.content, sort_keys=True))
+    machine = content["machine"]
     entry = results / machine["machine"] / "machine.json"
     signed = SignedVersions.of(entry.parent)
     with atomic_write.together() as ready:
         changed = sum(
             merge(results, result, empty_result(machine, release, result), ready, signed)
-            for release, result in zip(one.releases, one.content["results"], strict=True)
+            for release, result in zip(one.releases, content["results"], strict=True)
         )
-        own = results / machine["machine"]
-        changed += submission_rounds.accept(own, one.content.get("ensembles", {}), ready)
-        runs = one.content.get(submission_model_runs.FIELD, ())
-        changed += submission_model_runs.accept(own, runs, ready, signed)
+        rounds = content.get("ensembles", {}).values()
+        facts = {digest: each for several in rounds for digest, each in several["facts"].items()}
+        changed += entry_merging.accept(entry.parent, entries(content), facts, ready, signed)
         if not entry.exists():
             result_files.write_machine(ready(entry), machine)
         if machine_profile.read(results, machine["machine"]) != one.profile:
@@ -279,13 +316,19 @@ def store(results: Path, one: CheckedSubmission, list_days: ListDays) -> int:
 
 
 def signed_ids(one: CheckedSubmission) -> list[str]:
-    """Return the ids by which a submission's versions of points, and runs, are noted as signed."""
+    """Return the ids by which a submission's versions of points, runs and rounds are noted as
+    signed."""
     machine = one.content["machine"]
-    runs = one.content.get(submission_model_runs.FIELD, ())
-    found = list(submission_model_runs.ids(Path(), runs))
+    found = [signed_versions.id_of(Path(each.file), each.text) for each in entries(one.content)]
     for release, result in zip(one.releases, one.content["results"], strict=True):
         found += version_ids(result, empty_result(machine, release, result))
     return found
+
+
+def entries(content: Mapping[str, Any]) -> list[EntryVersion]:
+    """Return the rounds of histories and runs of models of a submission."""
+    runs = content.get(submission_model_runs.FIELD, ())
+    return entry_merging.as_sent(content.get("ensembles", {}), runs)
 
 
 def _machine(submission: Any) -> str:

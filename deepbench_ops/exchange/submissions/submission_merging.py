@@ -57,8 +57,8 @@ def merge(
             continue
         here = [present] if present else []
         every = signed.marked(path, [*versions.pop(of, ()), *here, *coming])
-        found = shown_version.merged(every)
-        best = shown_version.shown(found)
+        found = shown_version.POINTS.merged(every)
+        best = shown_version.POINTS.shown(found)
         if best and (present is None or best.text != present.text):
             chosen[key] = best
         if len(found) > 1:

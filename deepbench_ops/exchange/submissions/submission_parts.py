@@ -18,17 +18,14 @@ def parts(packed: Mapping[str, Any], largest: int) -> list[Mapping[str, Any]]:
     """Return submissions whose texts have at most `largest` bytes, and that together hold `packed`.
 
     Each is a submission of its own; they may be imported in any order. One that fits is returned
-    as it is. The results of a release, and a round of a kernel, are in one part; a part with only
-    one of them may be larger. A part of rounds repeats the smallest result, since no submission is
-    without results; so one without any is not divided.
+    as it is, and so is one of runs of models alone. The results of a release, and a round of a
+    kernel, are in one part; a part with only one of them may be larger.
     """
-    if _size(packed) + BRACKETS <= largest or not packed["results"]:
+    if _size(packed) + BRACKETS <= largest:
         return [packed]
     common = {name: packed[name] for name in IN_EVERY_PART if name in packed}
     facts = {name: each["facts"] for name, each in packed.get("ensembles", {}).items()}
     room = largest - _size(common) - _size(facts) - BRACKETS
-    smallest = min(packed["results"], key=_size)
-    room -= _size(smallest)
     found: list[dict[str, Any]] = []
     left = 0
     for size, name, one in _pieces(packed):
@@ -41,9 +38,7 @@ def parts(packed: Mapping[str, Any], largest: int) -> list[Mapping[str, Any]]:
         else:
             own = found[-1]["ensembles"].setdefault(name, {"facts": facts[name], "rounds": []})
             own["rounds"].append(one)
-    for each in found:
-        each["results"] = each["results"] or [smallest]
-    return [{**each, "digest": submission.digest(each)} for each in found]
+    return [{**each, "digest": submission.digest(each)} for each in found] or [packed]
 
 
 def _pieces(packed: Mapping[str, Any]) -> Iterator[tuple[int, str | None, Any]]:

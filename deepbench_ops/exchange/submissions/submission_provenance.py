@@ -2,8 +2,9 @@
 
 ``results/<machine>/submissions.jsonl`` holds one JSON object a line: `digest` of the submission, or
 of the table's file, `signer` (null where it was not signed, or by none of the allowed signers),
-`key` (the fingerprint, "" without a signature), `releases` and, where an allowed signer signed it,
-the ids of its `versions` of points. Results that were measured here have none.
+`key` (the fingerprint, "" without a signature), `releases`, where an allowed signer signed it the
+ids of its `versions` of points, runs and rounds, and where it named the machine otherwise that
+name, `sent_as`. Results that were measured here have none.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,15 +27,21 @@ MARKS: Mapping[str, str] = {
 """Marks of machines, least proven first, each with its explanation."""
 
 
+ALWAYS = ("digest", "key", "releases", "signer")
+"""Fields of each line; the others are left out where they are empty."""
+
+
 class SubmissionOrigin(NamedTuple):
-    """A submission: its digest, its signer's name and key, the names of its releases, and the ids
-    of its versions of points (`signed_versions`), () where no allowed signer signed it."""
+    """A submission: its digest, its signer's name and key, the names of its releases, the ids of
+    its versions (`signed_versions`), () where no allowed signer signed it, and the name that it has
+    for the machine, "" for that of the folder."""
 
     digest: str
     signer: str | None
     key: str
     releases: tuple[str, ...]
     versions: tuple[str, ...] = ()
+    sent_as: str = ""
 
 
 UNREADABLE = SubmissionOrigin("", None, "", ())
@@ -61,7 +68,7 @@ def _origin(line: bytes) -> SubmissionOrigin:
         if isinstance(digest, str) and isinstance(key, str):
             name = signer if isinstance(signer, str) else None
             named = tuple(map(str, releases)), tuple(map(str, versions))
-            return SubmissionOrigin(digest, name, key, *named)
+            return SubmissionOrigin(digest, name, key, *named, str(entry.get("sent_as", "")))
     return UNREADABLE
 
 
@@ -71,21 +78,29 @@ def note(
     signer: Signer | None,
     releases: Sequence[str],
     versions: Sequence[str] = (),
+    sent_as: str = "",
 ) -> None:
-    """Note a submission. One that was noted before changes only if it is signed now and was not,
-    or by a signer whose name comes later, so that the order of imports does not matter.
+    """Note a submission, also once more for another allowed signer. One that was noted before
+    changes only if it is signed now and was not, or by a known key, so that the order of imports
+    does not matter.
 
-    versions: the ids of its versions of points, which count where an allowed signer signed it. For
-    the process that holds the lock of the results. Raises OSError.
+    versions: the ids of its versions, which count where an allowed signer signed it. sent_as: the
+    machine's name in it, "" for that of the folder. For the process that holds the lock of the
+    results. Raises OSError.
     """
-    known = {each.digest: each for each in read(machine)}
     name, key = signer or (None, "")
     signed = tuple(sorted(set(versions))) if name is not None else ()
-    coming = SubmissionOrigin(digest, name, key, tuple(sorted(set(releases))), signed)
-    if digest in known and _rank(coming) <= _rank(known[digest]):
+    coming = SubmissionOrigin(digest, name, key, tuple(sorted(set(releases))), signed, sent_as)
+    known = read(machine)
+    replaced = [
+        each
+        for each in known
+        if each.digest == digest and (None in (each.signer, name) or each.signer == name)
+    ]
+    if any(_rank(coming) <= _rank(each) for each in replaced):
         return
-    known[digest] = coming
-    lines = [_line(each) for _, each in sorted(known.items())]
+    kept = [*(each for each in known if each not in replaced), coming]
+    lines = map(_line, sorted(kept, key=lambda each: (each.digest, each.signer or "")))
     atomic_write.write_text(machine / FILE, json_lines.as_text(lines))
 
 
@@ -106,12 +121,11 @@ def mark(words: str) -> str:
 
 
 def _line(one: SubmissionOrigin) -> dict[str, object]:
-    entry = dict(sorted(one._asdict().items()))
-    return entry if one.versions else {name: entry[name] for name in entry if name != "versions"}
+    return {name: each for name, each in sorted(one._asdict().items()) if each or name in ALWAYS}
 
 
-def _rank(one: SubmissionOrigin) -> tuple[int, str, str]:
-    """Return more for a submission that is signed, by a known key, and with the ids of its
-    versions, which earlier notes lack; of equal ones by the names of signer and key."""
-    certainty = bool(one.key) + (one.signer is not None) + bool(one.versions)
-    return certainty, one.signer or "", one.key
+def _rank(one: SubmissionOrigin) -> tuple[int, str, str, int]:
+    """Return more for a submission that is signed, and by a known key; of equal ones by the names
+    of signer and key, then by the number of ids of its versions, which earlier notes lack."""
+    certainty = bool(one.key) + (one.signer is not None)
+    return certainty, one.signer or "", one.key, len(one.versions)
