@@ -445,6 +445,7 @@ def test_a_saved_run_bears_its_conditions(tmp_path, monkeypatch):
     assert ("mmoe", 64, "eager") == (run["model"], run["batch"], run["by"])
     assert {"cpu", "threads", "python", "framework", "revision"} <= set(run["conditions"])
     assert "items_per_second" not in run
+    assert {"machine": "box", "os": "Linux"} == machine_entry.of_results(tmp_path, "box")
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from deepbench_ops.exchange.submissions import (
     submission_provenance,
 )
 from deepbench_ops.exchange.submissions.submission_signature import Signer
-from deepbench_ops.storage import atomic_write
+from deepbench_ops.storage import atomic_write, ensemble_round_files
 
 SIGNERS = (
     Signer("lab@vendor.example", "SHA256:a"),
@@ -168,6 +168,21 @@ def conflicts(results):
     ]
 
 
+def lost(results, pushes):
+    """The runs and rounds of pushes whose numbers are in no version that was kept."""
+    runs = entry_conflicts.packed_runs(results / "box")
+    rounds = entry_conflicts.packed_rounds(results / "box")
+    for _, sent_rounds, sent_runs, *_ in pushes:
+        for sent in (run_of(*each) for each in sent_runs):
+            if not any({**sent, "day": each["day"]} == each for each in runs):
+                yield sent
+        for name, sent in (round_of(*each) for each in sent_rounds):
+            if not any(
+                ensemble_round_files.contains(each, sent) for each in rounds[name]["rounds"]
+            ):
+                yield sent
+
+
 def without_notes(results):
     """All files but the notes of submissions: parts are noted as submissions of their own."""
     notes = submission_provenance.FILE
@@ -180,7 +195,8 @@ def without_notes(results):
 @given(orders())
 def test_no_order_of_submissions_matters(tmp_path_factory, both):
     """Signed by one of two, by an unknown key, or not, with clocks off: the same bytes in all
-    files, and the same conflicts, in which a signed version is shown where there is one."""
+    files, and the same conflicts, in which a signed version is shown where there is one. No numbers
+    of a run or round are lost."""
     folders = [tmp_path_factory.mktemp("results") for _ in range(2)]
     with mock.patch.object(atomic_write, "_flush"):  # most of the time of small files
         for push in both[0]:
@@ -189,6 +205,7 @@ def test_no_order_of_submissions_matters(tmp_path_factory, both):
             imported(folders[1], reordered(content_of(push)), push[-1])
     there, back = map(without_notes, folders)
     assert there == back
+    assert [] == list(lost(folders[0], both[0]))
     found = conflicts(folders[0])
     assert found == conflicts(folders[1])
     for _, versions, shown in found:
