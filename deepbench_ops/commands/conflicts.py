@@ -53,7 +53,7 @@ def conflicts(context: click.Context, machine: str | None, results: Path, form: 
     conflict, unless one has all numbers of the other. So are two runs of a model under the same
     conditions (deepbench latency, deepbench scaling), and two records of a round of a history.
     Results show a version that an allowed signer has signed, then the one with most samples, of as
-    many the longest, and keep the others. Pages mark such times of kernels.
+    many the longest, and keep the others. Pages mark such times and runs.
     """
     if context.invoked_subcommand is not None:
         return

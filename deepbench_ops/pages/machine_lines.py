@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,8 @@ from deepbench_ops.pages.cached_line_encoding import MachineLines
 from deepbench_ops.pages.machine_cache import MachineCache
 from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import model_runs
+from deepbench_ops.storage import entry_conflict_files, model_runs
+from deepbench_ops.storage.model_runs import ModelRun
 
 LEFT_OUT = "times are left out"
 """Part of the message about times whose benchmark or parameters name no known kernel."""
@@ -76,10 +77,11 @@ def _read_machine(timeline: Sequence[Release], folder: Path) -> MachineLines:
         " release table"
         for commit, count in unlisted.items()
     ]
+    sent = read_or({}, lambda: entry_conflict_files.open_run_seconds(folder))
     facts = (
         read_or({}, lambda: result_files.entry(folder / "machine.json")),
         read_or(None, lambda: machine_profile.read(results, name)),
-        tuple(read_or((), lambda: model_runs.load(folder))),
+        tuple(_marked(run, sent) for run in read_or((), lambda: model_runs.load(folder))),
         tuple(read_or((), lambda: stacks(results, name, timeline))),
         read_or("", lambda: submission_provenance.in_words(submission_provenance.read(folder))),
     )
@@ -90,3 +92,9 @@ def _read_machine(timeline: Sequence[Release], folder: Path) -> MachineLines:
     for line in lines:
         line.compute()
     return lines, machine, problems
+
+
+def _marked(run: ModelRun, sent: Mapping[Hashable, tuple[float, ...]]) -> ModelRun:
+    """Return a run of a model, with all seconds that were sent where it is in conflict."""
+    key = model_runs.key(run)
+    return {**run, "conflict": list(sent[key])} if key in sent else run

@@ -136,6 +136,17 @@ def load(machine: Path) -> EntryConflicts:
     return EntryConflicts(facts, dict(versions))
 
 
+def open_run_seconds(machine: Path) -> dict[Hashable, tuple[float, ...]]:
+    """Return the seconds of all versions that no one has rejected, by `model_runs.key`, where there
+    are several. Raises DeepbenchError for a damaged file."""
+    found: dict[Hashable, tuple[float, ...]] = {}
+    for key, versions in load(machine).versions.items():
+        runs = [one.entry for one in versions if one.is_run and not one.rejected]
+        if len(runs) > 1:
+            found[key.identity] = tuple(sorted(run[model_runs.NEEDED[run["kind"]]] for run in runs))
+    return found
+
+
 def write(machine: Path, content: EntryConflicts, ready: Ready = Path) -> None:
     """Write the versions of runs and rounds, whole or not at all; without any, no file is left.
 

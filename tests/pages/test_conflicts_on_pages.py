@@ -8,6 +8,7 @@ import pytest
 from browsing import column
 from published_site import (
     BENCHMARK,
+    MODEL_RUNS,
     PRECISIONS,
     PROBLEMS,
     RELEASES,
@@ -17,8 +18,9 @@ from published_site import (
     write_table,
 )
 
-from deepbench_ops.storage import conflict_files
+from deepbench_ops.storage import conflict_files, entry_conflict_files, model_runs
 from deepbench_ops.storage.conflict_files import PointVersion
+from deepbench_ops.storage.entry_conflict_files import EntryConflicts, EntryVersion
 
 pytestmark = pytest.mark.browser
 
@@ -27,6 +29,7 @@ OLDER, NEWEST = "2.1.3", "2.2.6"
 
 SECONDS = {version: seconds for name, version, _, seconds in RELEASES if name == "numpy"}
 OTHER = 1.9e-3
+OTHER_RUN = 22.3e-3
 LIST = "deepbench conflicts --machine lab-1"
 CHOOSE = "deepbench conflicts resolve --shown --machine lab-1"
 KERNEL = "family=gemm&set=training&operation=forward&precision=float32&machine=lab-1"
@@ -45,6 +48,14 @@ def html(tmp_path_factory: Any) -> Path:
     ]
     [result] = (folder / "results" / "lab-1").glob(f"{commit('numpy', NEWEST)[:8]}-*.json")
     conflict_files.write(conflict_files.file_of(result), {}, {versions[0].key: versions})
+    latency, *_, scaling = MODEL_RUNS
+    runs = [
+        EntryVersion(model_runs.FILE, {**run, name: seconds})
+        for run, name in ((latency, "median_seconds"), (scaling, "step_seconds"))
+        for seconds in (run[name], OTHER_RUN)
+    ]
+    several = {one.key: [each for each in runs if each.key == one.key] for one in runs}
+    entry_conflict_files.write(folder / "results" / "lab-1", EntryConflicts({}, several))
     return published(folder)
 
 
@@ -103,6 +114,14 @@ def test_tables_without_such_a_time_have_no_column(
     page = opened(html, address)
     page.wait_for_selector(f"{place} tbody tr")
     assert "other version" not in page.locator(f"{place} thead").inner_text()
+
+
+@pytest.mark.parametrize("place", ["#latency", "#scaling"])
+def test_a_run_of_a_model_in_conflict_is_marked(opened: Any, html: Path, place: str) -> None:
+    """The column has the other seconds of this run alone."""
+    page = opened(html, "models")
+    page.wait_for_selector(f"{place} tbody tr")
+    assert ["22.3 ms"] == [cell for cell in column(page, place, "other version") if cell]
 
 
 def test_the_timeline_crosses_the_time(opened: Any, html: Path) -> None:

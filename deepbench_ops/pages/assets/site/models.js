@@ -124,7 +124,7 @@
             ].concat(PARTS.map(function (part) {
                 return {title: part[0], unit: 'seconds', number: true, value: function (row) { return row[part[1]]; }, text: d.seconds,
                     missing: function (row) { return row.why_not[part[1]] || ''; }};
-            }), [
+            }), d.version_columns(rows, function (row) { return [['', d.other_versions(row.median_seconds, row.conflict)]]; }), [
                 {title: 'batches', number: true, value: function (row) { return row.batches; }},
                 {title: 'items a second', head: 'items per second', unit: 'items/s', number: true, value: function (row) { return row.batch * row.threads / row.median_seconds; },
                     text: function (value) { return d.digits(value, 4); }}
@@ -174,15 +174,15 @@
     /* Published rows of several devices, and measured ones of several ranks, as lines over their numbers. */
     function scaling(data, machines, view) {
         var groups = {};
-        function add(key, about, devices, rate) {
+        function add(key, about, devices, rate, others) {
             groups[key] = groups[key] || {about: about, points: []};
-            groups[key].points.push({devices: devices, rate: rate});
+            groups[key].points.push({devices: devices, rate: rate, others: others});
         }
         Object.entries(data.tables).forEach(function (pair) {
             pair[1].filter(per_second).forEach(function (row) {
                 var about = {model: row.printed, pass: row.operation, machine: row.machine, precision: row.precision, of: row.framework,
                     batch: row.batch, how: row.conditions, command: 'deepbench table ' + pair[0]};
-                add(JSON.stringify(about), about, row.devices, row.published);
+                add(JSON.stringify(about), about, row.devices, row.published, []);
             });
         });
         /* The launchers that started ranks of the same training; one rank alone had none, and is compared with each. */
@@ -200,7 +200,7 @@
                 var about = {model: row.model, pass: 'training_step', machine: row.machine, precision: row.precision, of: row.release,
                     batch: row.batch, how: how, command: 'deepbench scaling ' + row.model + batch + split};
                 var key = JSON.stringify(about);
-                add(key, about, row.ranks, row.batch * row.ranks / row.step_seconds);
+                add(key, about, row.ranks, row.batch * row.ranks / row.step_seconds, d.other_versions(row.step_seconds, row.conflict));
                 groups[key].known = machines[row.machine];
                 if (row.interconnect) {
                     groups[key].about.command = 'deepbench fleet plan --nodes ' + row.nodes + ' --ranks-per-node ' + row.ranks_per_node +
@@ -259,7 +259,7 @@
                 {title: 'items a second', head: 'items per second', unit: 'items/s', number: true, value: function (row) { return row.rate; }, text: function (value) { return d.digits(value, 4); }},
                 {title: 'efficiency', unit: 'share', number: true, value: function (row) { return row.efficiency; },
                     text: function (value) { return d.percent(value); }}
-            ]
+            ].concat(d.version_columns(rows, function (row) { return [['', row.others]]; }))
         }));
     }
 
