@@ -86,7 +86,7 @@ SlurmdParameters=config_overrides
 CONF
     for place in "${!nodes[@]}"; do
         echo "NodeName=${nodes[$place]} NodeHostname=$host NodeAddr=127.0.0.1" \
-            "Port=${port[$((place + 1))]} CPUs=1 RealMemory=500 State=UNKNOWN"
+            "Port=${port[$((place + 1))]} CPUs=2 RealMemory=500 State=UNKNOWN"
     done >>"$folder/slurm.conf"
     echo "PartitionName=cpu Nodes=$(IFS=,; echo "${nodes[*]}") Default=YES MaxTime=INFINITE State=UP" \
         >>"$folder/slurm.conf"

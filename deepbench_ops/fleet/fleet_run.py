@@ -1,13 +1,15 @@
 """A plan run by ReFrame, which is a process of its own; times are merged as jobs finish.
 
 ReFrame gets the jobs that are not measured yet. Those that a lost node, a time limit or a failure
-leaves over are given to it once more. A job that was interrupted goes on from its journal.
+leaves over are given to it once more, when Slurm has none of them any more (`left_jobs`). A job
+that was interrupted goes on from its journal.
 """
 
 import json
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,8 +17,15 @@ from pathlib import Path
 
 from deepbench_ops import process_lifetime
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.fleet import job_folder, job_result_merging, reason_lines, reframe_site
+from deepbench_ops.fleet import (
+    job_folder,
+    job_result_merging,
+    left_jobs,
+    reason_lines,
+    reframe_site,
+)
 from deepbench_ops.fleet.job_folder import MEASURED, JobFolder
+from deepbench_ops.fleet.left_jobs import LeftJob
 from deepbench_ops.fleet.pending_jobs import PendingJobs
 from deepbench_ops.fleet.scheduled_jobs import PLAN_VARIABLE, SLURM, FleetJobs
 from deepbench_ops.storage import locks
@@ -25,10 +34,16 @@ CHECKS = Path(__file__).parent / "checks" / "deepbench_job.py"
 ATTEMPTS = 2
 """How often a job is given to ReFrame in one run."""
 
+FOLDER = "reframe"
+"""Folder, next to the plan, of ReFrame's stages, logs and reports."""
+
 SAID = "reframe.txt"
 """File with ReFrame's output."""
 
 POLL_SECONDS = 2.0
+SUBMIT_SECONDS = 60.0
+"""Seconds that a submission may take after its ReFrame was killed; ReFrame itself waits as long."""
+
 STOP_SECONDS = 120.0
 """Seconds that ReFrame may take to cancel its jobs."""
 
@@ -63,24 +78,36 @@ class FleetRun:
     @property
     def folder(self) -> Path:
         """The folder of ReFrame's stages, logs and reports."""
-        return self.jobs.path.parent / "reframe"
+        return self.jobs.path.parent / FOLDER
+
+    @property
+    def _by_slurm(self) -> bool:
+        return any(each.scheduler in SLURM for each in self.jobs.site.partitions)
 
     def run(self) -> bool:
         """Run the jobs that are not measured; return whether all of them are measured and merged at
         the end, also on every node of a plan for every node.
 
-        Raises DeepbenchError where another run of this plan is going on, OSError where the results
-        cannot be written, and KeyboardInterrupt after Ctrl-C, when all jobs are cancelled and their
-        results are merged.
+        Raises DeepbenchError where another run of this plan is going on, or Slurm is silent for
+        long, OSError where the results cannot be written, and KeyboardInterrupt after Ctrl-C, when
+        all jobs are cancelled and their results are merged.
         """
         with locks.writing(self.folder, doing="deepbench fleet run"):
+            self._wait_for(self._left_in_slurm())
             self.collect()
+            left_out = self.jobs.left_out(self.more)
+            for line in left_out.values():
+                self._say_once(line)
             passed = not self.jobs.open_jobs or any(
                 self._give_to_reframe(attempt) for attempt in range(ATTEMPTS)
             )
             # A node on which a job never began has no folder: ReFrame alone knows of it.
-            everywhere = passed or not self.jobs.plan.every_node
-            return everywhere and not self.left() and not self.refused()
+            everywhere = passed and all(map(self.jobs.has_measured_all, left_out))
+            return (
+                (everywhere or not self.jobs.plan.every_node)
+                and not self.left()
+                and not self.refused()
+            )
 
     def folders(self) -> list[JobFolder]:
         """Return the folders of all jobs."""
@@ -108,6 +135,37 @@ class FleetRun:
         except OSError as error:
             self._say_once(f"{error.filename or self.results}: {error.strerror}: make room there")
 
+    def _left_in_slurm(self) -> list[LeftJob]:
+        """Return the jobs that Slurm has, though no ReFrame runs that submitted them."""
+        if not self._by_slurm:
+            return []
+        return left_jobs.listed_in_the_end(self.folder, self._say_once)
+
+    def _await_submission(self, group: int) -> None:
+        """Wait until a ReFrame that was killed has left no process of its group, such as an sbatch
+        that has not answered yet."""
+        until = time.monotonic() + SUBMIT_SECONDS
+        with suppress(OSError):
+            while self._by_slurm and time.monotonic() < until:
+                os.killpg(group, 0)
+                time.sleep(0.1)
+
+    def _wait_for(self, jobs: Sequence[LeftJob]) -> None:
+        """Wait until Slurm has no job of a ReFrame that is gone; after Ctrl-C cancel them."""
+        pending = PendingJobs(self.folder, self._say_once)
+
+        def meanwhile() -> None:
+            self._collect_if_possible()
+            pending.look()
+
+        try:
+            left_jobs.wait(self.folder, jobs, self._say_once, meanwhile)
+        except KeyboardInterrupt:
+            left_jobs.cancel(self.folder)
+            raise
+        finally:
+            self.collect()
+
     def _say_once(self, line: str) -> None:
         """Print a line unless this run has: a job that is refused is tried again and again."""
         if line not in self._said:
@@ -120,7 +178,6 @@ class FleetRun:
         for path in (report, said):
             path.unlink(missing_ok=True)
         pending = PendingJobs(self.folder, self._say_once)
-        by_slurm = any(each.scheduler in SLURM for each in self.jobs.site.partitions)
         with said.open("x", encoding="utf-8") as log:
             process = subprocess.Popen(
                 # killed, this process still lets ReFrame cancel its jobs
@@ -135,17 +192,27 @@ class FleetRun:
         try:
             while not _ended(process, POLL_SECONDS):
                 self._collect_if_possible()
-                if by_slurm:
+                if self._by_slurm:
                     pending.look()
+        except KeyboardInterrupt:
+            _stop(process)
+            self._await_submission(process.pid)
+            if self._by_slurm:
+                left_jobs.cancel(self.folder)
+            raise
         finally:
             _stop(process)
             self.collect()
+        self._await_submission(process.pid)
+        left = self._left_in_slurm()
         failures = _failures(report)
-        failed = ((name, why) for number, name, why in failures if number not in pending.cancelled)
+        known = {*pending.cancelled, *(each.number for each in left)}
+        failed = ((name, why) for number, name, why in failures if number not in known)
         lines = reason_lines.of(failed) if failures else self._refusal(process.returncode)
         for line in lines:
             self._say_once(line)
-        return process.returncode == 0
+        self._wait_for(left)
+        return process.returncode == 0 or not (self.jobs.plan.every_node or self.left())
 
     def _command(self, report: Path) -> list[str]:
         """Return ReFrame's command line."""
@@ -163,6 +230,9 @@ class FleetRun:
         """Return the reason why ReFrame ran nothing, from its output."""
         if not status:
             return []
+        if status < 0:
+            how = "killed, as where memory runs out" if status == -signal.SIGKILL else "ended"
+            return [f"ReFrame was {how} (signal {-status}); the jobs that a scheduler has go on"]
         text = (self.folder / SAID).read_text("utf-8", errors="replace")
         lines = [line.strip() for line in text.splitlines() if "error" in line.lower()]
         return [f"ReFrame: {(lines or [f'it ended with status {status}'])[-1]}"]

@@ -121,7 +121,7 @@ class JobFolder:
             return MEASURED if outcome.measured else FAILED
         if not self.path.is_dir():
             return LEFT
-        return RUNNING if _is_locked(self.path / locks.NAME) else INTERRUPTED
+        return RUNNING if is_locked(self.path / locks.NAME) else INTERRUPTED
 
     def end_merge(self, outcome: Outcome, times: int = 0, refused: str = "") -> None:
         """Note how many times of a job that ended so are in the results of the project now, or the
@@ -203,7 +203,8 @@ def _read(path: Path) -> Outcome | None:
     return outcome
 
 
-def _is_locked(path: Path) -> bool:
+def is_locked(path: Path) -> bool:
+    """Return whether a process holds a lock file."""
     if not path.exists():
         return False
     try:

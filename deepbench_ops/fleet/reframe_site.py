@@ -6,6 +6,7 @@ gives it. ReFrame itself reads the configuration, so that everything it accepts 
 
 import importlib.util
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -45,17 +46,30 @@ with tempfile.TemporaryDirectory() as tempfile.tempdir:
 """ReFrame, without the logs that each start leaves in the folder of temporary files, which its jobs
 still have."""
 
+SLURM_PARTITION = re.compile(r"(^|\s)(?:--partition[= ]\s*|-p\s*)([^\s,]+)(?!\S)")
+"""The option of sbatch that names one partition."""
+
 LIST_NODES = ("local", "slurm", "squeue", "ssh")
 """Schedulers whose nodes ReFrame can list."""
 
 
 @dataclass(frozen=True)
 class Partition:
-    """A partition: its full name in ReFrame, such as site:cpu, its machine type and scheduler."""
+    """A partition: its full name in ReFrame, such as site:cpu, its machine type and scheduler.
+
+    access: options of the scheduler's command.
+    """
 
     name: str
     machine: str
     scheduler: str
+    access: tuple[str, ...] = ()
+
+    @property
+    def of_slurm(self) -> str:
+        """Name of the partition in Slurm that its options ask for, "" for none."""
+        found = SLURM_PARTITION.search(" ".join(self.access))
+        return found[2] if found else ""
 
 
 @dataclass(frozen=True)
@@ -152,7 +166,8 @@ def partition(system: str, part: Mapping[str, Any]) -> Partition:
     """Return a partition of a system from its entry in ReFrame's configuration."""
     name = str(part["name"])
     machine = part.get("extras", {}).get(MACHINE_EXTRA, name)
-    return Partition(f"{system}:{name}", str(machine), str(part["scheduler"]))
+    access = tuple(map(str, part.get("access", ())))
+    return Partition(f"{system}:{name}", str(machine), str(part["scheduler"]), access)
 
 
 def _reason(lines: Sequence[str]) -> str:

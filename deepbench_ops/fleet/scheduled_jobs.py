@@ -12,7 +12,7 @@ from pathlib import Path
 
 from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.fleet import job_folder, reframe_site
+from deepbench_ops.fleet import job_folder, reframe_site, slurm_nodes
 from deepbench_ops.fleet.fleet_plan import Plan
 from deepbench_ops.fleet.job_folder import MEASURED
 from deepbench_ops.fleet.reframe_site import Site
@@ -86,6 +86,27 @@ class FleetJobs:
     def ranks_per_node(self) -> int:
         """Number of processes that each job starts on each of its nodes."""
         return self.plan.placement.ranks_per_node if self.plan.placement else 1
+
+    def left_out(self, options: Sequence[str] = ()) -> dict[str, str]:
+        """Return a line for each node that no job of a plan for every node gets from Slurm now, and
+        that has not measured all of them, by its name.
+
+        options: those of ReFrame; none is known where they name another partition.
+        """
+        found: dict[str, str] = {}
+        if self.plan.every_node and not any("partition=" in each for each in options):
+            for machine in self.plan.machines:
+                part = self.site.partition_of(machine)
+                if part.scheduler in SLURM and part.of_slurm:
+                    found |= slurm_nodes.all_left_out(part.of_slurm, [*part.access, *options])
+        return {node: line for node, line in found.items() if not self.has_measured_all(node)}
+
+    def has_measured_all(self, node: str) -> bool:
+        """Return whether a node has measured each job of a plan for every node and its type."""
+        folders = [
+            folder for folder in job_folder.folders(self.plan, self.path) if folder.node == node
+        ]
+        return bool(folders) and all(folder.state() == MEASURED for folder in folders)
 
     def arguments(self, id: str) -> list[str]:
         """Return the arguments of `python` in the job script, quoted for a shell."""

@@ -2,12 +2,22 @@
 
 import subprocess
 
+from deepbench_ops.errors import DeepbenchError
+
 SECONDS = 30.0
 """How long a command may take; without a controller Slurm's do not end for long."""
 
 
 def of(*command: str) -> str:
     """Return the output of a command, "" where it fails, is missing or takes too long."""
+    try:
+        return demanded(*command)
+    except DeepbenchError:
+        return ""
+
+
+def demanded(*command: str) -> str:
+    """Return the output of a command. Raises DeepbenchError with its reason where `of` is ""."""
     try:
         done = subprocess.run(
             command,
@@ -18,6 +28,12 @@ def of(*command: str) -> str:
             timeout=SECONDS,
             check=False,
         )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return "" if done.returncode else done.stdout
+    except OSError as error:
+        raise DeepbenchError(f"{command[0]}: {error.strerror}") from None
+    except subprocess.TimeoutExpired:
+        raise DeepbenchError(f"{command[0]} did not answer within {SECONDS:.0f} s") from None
+    if done.returncode:
+        said = done.stderr.split("\n") if done.stderr.strip() else [f"status {done.returncode}"]
+        reason = [line for line in said if line.strip()][-1].strip()
+        raise DeepbenchError(f"{command[0]}: {reason.removeprefix(f'{command[0]}: ')}")
+    return done.stdout

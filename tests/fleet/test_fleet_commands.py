@@ -1,6 +1,7 @@
 """Lines and exit statuses of the fleet's commands about jobs that ended before."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -149,3 +150,25 @@ def test_the_hours_of_a_job_are_those_of_all_its_nodes(tmp_path, monkeypatch):
     _, said = deepbench("fleet", "plan", *options)
     hours = 4 * seconds / HOUR
     assert f"about {hours:.2g} node hours" in said or f"about {hours:.2f} node hours" in said
+
+
+def test_a_plan_for_every_node_names_the_nodes_that_it_does_not_get(tmp_path, monkeypatch):
+    """By the partition of Slurm in the options; plans of other kinds name none."""
+    fleet_project.make(tmp_path)
+    text = CONFIGURATION.replace("MACHINE", fleet_project.MACHINE).replace(
+        '"scheduler": "local",', '"scheduler": "squeue", "access": ["-p cpu"],'
+    )
+    (tmp_path / "site.py").write_text(text)
+    sinfo = tmp_path / "bin" / "sinfo"
+    sinfo.parent.mkdir()
+    sinfo.write_text("#!/bin/sh\necho 'node1|cpu|drained|bad disk'\necho 'node2|cpu|idle|none'\n")
+    sinfo.chmod(0o755)
+    monkeypatch.setenv("PATH", str(sinfo.parent), prepend=os.pathsep)
+    monkeypatch.chdir(tmp_path)
+    options = ("--system", "mycluster", "--config", "site.py", "--family", "topk", "--replace")
+    status, said = deepbench("fleet", "plan", *options, "--framework", "numpy", "--every-node")
+    assert 0 == status, said
+    assert 1 == said.count("node1 of cpu is drained (bad disk): left out")
+    assert "node2" not in said
+    status, said = deepbench("fleet", "plan", *options, "--framework", "numpy")
+    assert (0, False) == (status, "left out" in said), said

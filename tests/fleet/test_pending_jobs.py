@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from deepbench_ops.fleet import pending_jobs
+from deepbench_ops.fleet import pending_jobs, slurm_nodes
 from deepbench_ops.fleet.pending_jobs import PendingJob, PendingJobs
 
 NODES = {
@@ -93,6 +93,35 @@ def test_a_job_for_more_nodes_than_can_be_used_is_cancelled(
     assert cancelled == bool(said)
     if cancelled:
         assert f"a job needs {nodes} nodes, and {partition} has {nodes - 1} that can" in said[0]
+
+
+@pytest.mark.parametrize(("nodes", "too_large"), [(6, True), (7, False)])
+def test_a_job_for_more_processors_than_its_nodes_have_is_cancelled(
+    slurm: Path, nodes: int, too_large: bool
+) -> None:
+    """Nodes that are out of use may be the reason otherwise."""
+    said, cancelled = look(slurm, f"7|{nodes}||cpu|PartitionConfig|{slurm}/a")
+    assert ["7"] == cancelled
+    (line,) = said
+    assert too_large == line.endswith("too few processors: plan fewer --ranks-per-node")
+
+
+def test_all_nodes_that_are_left_out_have_a_line(slurm: Path) -> None:
+    """Also reserved ones when Slurm marks them; unless options choose among the nodes."""
+    nodes = {"busy": "ALLOCATED+RESERVED", "mixed": "MIXED", "down": "DOWN+RESERVED"}
+    reservation = f"ReservationName=upkeep Nodes={','.join(nodes)} State=ACTIVE"
+    rows = [f"NodeName={name} State={state}" for name, state in nodes.items()]
+    program = f"""#!/bin/sh
+if [ $4 = reservations ]; then echo '{reservation}'; else printf '{"%b".join(rows)}'; fi
+"""
+    (slurm / "scontrol").write_text(program.replace("%b", chr(92) + "n"))
+    found = slurm_nodes.all_left_out("cpu", ["--partition=cpu", "account=perf"])
+    assert {"busy", *NEVER} == set(found)
+    wanted = "busy of cpu is in the reservation upkeep: left out; give the same command again"
+    assert found["busy"].startswith(wanted)
+    assert "down of cpu is down (bad disk): left out" in found["down"]
+    for option in ("-C fast", "--constraint=fast", "nodelist=n1", "reservation=upkeep", "-w n1"):
+        assert {} == slurm_nodes.all_left_out("cpu", ["--partition=cpu", option])
 
 
 @pytest.mark.parametrize("reason", ["Priority", "Resources", *pending_jobs.FORBIDDEN])

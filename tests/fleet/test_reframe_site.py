@@ -201,3 +201,21 @@ def test_a_run_without_a_plan_names_the_command_that_makes_one(project):
         status, _, said = command.deepbench("fleet", *asked)
         assert 2 == status
         assert "fleet/plan.json: no such plan: make it again with deepbench fleet plan" in said
+
+
+@pytest.mark.parametrize(
+    ("access", "name"),
+    [
+        (["--partition=cpu", "--account=perf"], "cpu"),
+        (["--account=perf -p cpu"], "cpu"),
+        (["-pcpu"], "cpu"),
+        (["--partition", "cpu"], "cpu"),
+        (["--partition=cpu,gpu"], ""),
+        (["--account=cpu"], ""),
+        ([], ""),
+    ],
+)
+def test_the_partition_of_slurm_is_the_one_that_the_options_ask_for(access, name):
+    """Among several Slurm chooses."""
+    found = reframe_site.partition("lab", {"name": "a", "scheduler": "slurm", "access": access})
+    assert name == found.of_slurm

@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -22,7 +23,7 @@ import pytest
 from local_slurm import LocalSlurm
 from running_fleet import FAMILIES, Fleet, ended
 
-from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
+from deepbench_ops.distributed.launchers.rank_placement import LAUNCHERS, RankPlacement
 from deepbench_ops.fleet import fleet_plan as plans
 from deepbench_ops.fleet import fleet_run, pending_jobs
 from deepbench_ops.fleet.planned_training import PlannedTraining
@@ -57,6 +58,14 @@ def slurm_with_accounting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     yield from started(LocalSlurm(tmp_path_factory.mktemp("sacct"), accounting=True))
 
 
+SHORT_SILENCE = (
+    *(sys.executable, "-c"),
+    "from deepbench_ops.fleet import left_jobs; left_jobs.SILENCE_SECONDS = 1.0;"
+    "from deepbench_ops.cli import main; main()",
+)
+"""The command, which waits for a Slurm that does not answer for a second."""
+
+
 class SlurmFleet(Fleet):
     """A fleet on the three nodes, by sacct where Slurm has accounting, else by squeue."""
 
@@ -65,6 +74,24 @@ class SlurmFleet(Fleet):
         system = "accounting" if slurm.accounting else "slurm"
         site = {"system": system, "config": str(local_slurm.SITE)}
         super().__init__(root, site, slurm.variables, *more)
+
+    def stand_in(self, name: str, script: str) -> Path:
+        """Put a shell script in the place of a command; return its path."""
+        path = self.root / "bin" / name
+        path.parent.mkdir()
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+        self.environ["PATH"] = f"{path.parent}{os.pathsep}{self.environ['PATH']}"
+        return path
+
+    def submitted(self) -> list[str]:
+        """The numbers of all jobs that Slurm got from this fleet, also of those that have ended."""
+        listed = self.slurm.ask("scontrol", "show", "jobs", "--oneliner").splitlines()
+        return [
+            line.split()[0].removeprefix("JobId=")
+            for line in listed
+            if f"WorkDir={self.root}/" in line
+        ]
 
 
 @pytest.fixture
@@ -191,7 +218,7 @@ def test_jobs_at_the_same_time_build_an_environment_once(tmp_path: Path, slurm: 
 
 
 def test_a_controller_that_is_killed_and_comes_back(fleet: SlurmFleet) -> None:
-    """The run may fail meanwhile; the next one measures the rest and no point again."""
+    """The same run waits for it, with the one job."""
     fleet.plan(FAMILIES)
     run = fleet.start()
     fleet.wait_for_points()
@@ -199,11 +226,45 @@ def test_a_controller_that_is_killed_and_comes_back(fleet: SlurmFleet) -> None:
     time.sleep(5)
     fleet.slurm.restart("slurmctld")
     status, said = ended(run)
-    if status:
-        fleet.wait(lambda: not fleet.slurm.jobs())
-        status, said = fleet.run()
     assert 0 == status, said
+    assert 1 == len(fleet.submitted())
     fleet.demand_all_once(FAMILIES, jobs=1)
+
+
+def test_a_controller_that_is_away_for_long_is_a_line(fleet: SlurmFleet) -> None:
+    """The run ends with status 2, and its job goes on; the next run merges it."""
+    fleet.plan(("topk",))
+    fleet.program = SHORT_SILENCE
+    run = fleet.start()
+    fleet.wait_for_points()
+    fleet.slurm.kill(fleet.slurm.folder / "slurmctld.pid")
+    try:
+        status, said = ended(run)
+    finally:
+        fleet.slurm.restart("slurmctld")
+    assert 2 == status, said
+    (line,) = [line for line in said.splitlines() if "Slurm has not answered for 1 s" in line]
+    assert line.endswith("its jobs go on; when it answers, give the same command again"), said
+    status, said = fleet.run()
+    assert 0 == status, said
+    assert 1 == len(fleet.submitted())
+    fleet.demand_all_once(("topk",), jobs=1)
+
+
+def test_an_accounting_that_is_away_for_long_is_a_line(fleet: SlurmFleet) -> None:
+    """ReFrame gives up, and the same run waits for the job by squeue."""
+    fleet.stand_in("sacct", "echo 'sacct: error: Problem talking to the database' >&2; exit 1")
+    site = fleet.root / "site.py"
+    site.write_text(
+        local_slurm.SITE.read_text().replace('"max_sacct_failures": 60', '"max_sacct_failures": 2')
+    )
+    fleet.site |= {"system": "accounting", "config": str(site)}
+    fleet.plan(("topk",))
+    status, said = fleet.run()
+    assert 0 == status, said
+    assert 1 == said.count("Problem talking to the database"), said
+    assert 1 == len(fleet.submitted())
+    fleet.demand_all_once(("topk",), jobs=1)
 
 
 @BY_SACCT
@@ -269,10 +330,16 @@ def test_ctrl_c_cancels_the_jobs_of_the_scheduler(fleet: SlurmFleet) -> None:
     fleet.demand_all_once(FAMILIES, jobs=1)
 
 
-@BY_EACH
-def test_a_lost_terminal_cancels_the_jobs_of_the_scheduler(fleet: SlurmFleet) -> None:
-    """Running and waiting ones: ReFrame outlives the command until none is left, also where its
-    signal comes again. The next run goes on."""
+@pytest.mark.parametrize(
+    ("fleet", "sign"),
+    [("slurm", signal.SIGKILL), ("slurm_with_accounting", signal.SIGHUP)],
+    indirect=["fleet"],
+)
+def test_a_lost_terminal_cancels_the_jobs_of_the_scheduler(
+    fleet: SlurmFleet, sign: signal.Signals
+) -> None:
+    """Running and waiting ones: ReFrame outlives the command, also a killed one, until none is
+    left, and where its signal comes again. The next run goes on."""
     fleet.plan(FAMILIES[:2], FAMILIES[2:])
     with fleet.slurm.out_of_use("node2"), fleet.slurm.out_of_use("node3"):
         run = fleet.start()
@@ -280,14 +347,14 @@ def test_a_lost_terminal_cancels_the_jobs_of_the_scheduler(fleet: SlurmFleet) ->
         waiting = fleet.slurm.ask("squeue", "--noheader", "--states=pending", "--format=%i")
         jobs = [*fleet.slurm.jobs(), *waiting.split()]
         assert 2 == len(jobs)
-        reframe = int(Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text())
-        run.send_signal(signal.SIGHUP)
+        reframe = reframe_of(run)
+        run.send_signal(sign)
         for _ in range(100):
             time.sleep(0.02)
             with suppress(ProcessLookupError):
                 os.kill(reframe, fleet_run.CANCEL)
         status, said = ended(run)
-        assert -signal.SIGHUP == status, said
+        assert -sign == status, said
         fleet.wait(lambda: not fleet.slurm.ask("squeue", "--noheader"))
     for job in jobs:
         assert "JobState=CANCELLED" in fleet.slurm.ask("scontrol", "show", "job", job)
@@ -295,6 +362,59 @@ def test_a_lost_terminal_cancels_the_jobs_of_the_scheduler(fleet: SlurmFleet) ->
     status, said = fleet.run()
     assert 0 == status, said
     fleet.demand_all_once(FAMILIES, jobs=2)
+
+
+def reframe_of(run: "subprocess.Popen[str]") -> int:
+    """The process of a run's ReFrame."""
+    return int(Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text())
+
+
+def test_jobs_of_a_killed_reframe_are_not_submitted_twice(fleet: SlurmFleet) -> None:
+    """A running and a waiting one: the same run waits for them, and when that is killed too the
+    next one, which the status announces."""
+    fleet.plan(("topk",), ("rms_norm",))
+    with fleet.slurm.out_of_use("node2"), fleet.slurm.out_of_use("node3"):
+        run = fleet.start()
+        fleet.wait(lambda: len(fleet.submitted()) == 2)
+        numbers = fleet.submitted()
+        os.kill(reframe_of(run), signal.SIGKILL)
+        assert run.stdout is not None
+        found = next(line for line in run.stdout if line.endswith(": waiting for them\n"))
+        assert all(f"{number} here/{fleet_project.RELEASE}/" in found for number in numbers), found
+        run.kill()
+        run.communicate()
+        asked = [*command.COMMAND, "fleet", "status"]
+        said = processes.run(asked, fleet.root, fleet.environ).stdout
+        assert f"{found.partition(' (')[0]} (" in said, said
+        assert f"{numbers[1]} here/" in said, said
+    status, said = fleet.run()
+    assert 0 == status, said
+    fleet.demand_all_once(("topk", "rms_norm"), jobs=2)
+    assert numbers == fleet.submitted()
+
+
+@pytest.mark.parametrize("sign", [signal.SIGHUP, signal.SIGINT])
+def test_a_job_whose_number_did_not_arrive_is_not_submitted_twice(
+    fleet: SlurmFleet, sign: signal.Signals
+) -> None:
+    """The terminal is lost while sbatch has submitted and not answered: the next run waits for the
+    job. After Ctrl-C it is cancelled."""
+    fleet.plan(("topk",))
+    sbatch = fleet.stand_in("sbatch", f'{shutil.which("sbatch")} "$@" > said; sleep 5; cat said')
+    run = fleet.start()
+    fleet.wait(fleet.submitted)
+    run.send_signal(sign)
+    status, said = ended(run)
+    sbatch.unlink()
+    assert {signal.SIGHUP: -signal.SIGHUP, signal.SIGINT: 130}[sign] == status, said
+    (number,) = fleet.submitted()
+    if sign == signal.SIGINT:
+        fleet.wait(lambda: "=CANCELLED" in fleet.slurm.ask("scontrol", "show", "job", number))
+        return
+    status, said = fleet.run()
+    assert 0 == status, said
+    assert [number] == fleet.submitted()
+    fleet.demand_all_once(("topk",), jobs=1)
 
 
 def test_a_full_shared_disk_is_a_line_and_nothing_is_lost(fleet: SlurmFleet) -> None:
@@ -360,6 +480,17 @@ def test_a_drained_node_is_left_out_of_a_plan_for_every_node(fleet: SlurmFleet) 
     assert "Running 1 check(s)" in output, output
 
 
+def test_a_reserved_node_is_left_out_of_a_plan_for_every_node(fleet: SlurmFleet) -> None:
+    """With a line, and status 1."""
+    fleet.plan(("rms_norm",), every_node=True)
+    with fleet.slurm.reserved("node2"):
+        status, said = fleet.run()
+        assert 1 == status, said
+        assert 1 == said.count("node2 of cpu is in the reservation upkeep: left out"), said
+        assert "not every node has measured all jobs" in said
+        assert {"measured": 2} == dict(fleet.states())
+
+
 def test_a_busy_node_is_waited_for_unless_it_goes_down(fleet: SlurmFleet) -> None:
     """Also one that is draining: it is left out when its job has ended."""
     fleet.plan(("rms_norm",), every_node=True)
@@ -394,28 +525,60 @@ def test_a_time_limit_above_that_of_the_partition_is_a_line(fleet: SlurmFleet) -
     fleet.demand_all_once(("topk", "rms_norm"), jobs=2)
 
 
-def test_collectives_and_a_training_over_two_nodes(tmp_path: Path, slurm: LocalSlurm) -> None:
-    """A rank on each, started by srun; the times are filed under a profile of their own."""
-    pytest.importorskip("torch", reason="torch is not installed")
-    placement = RankPlacement(2, 1, "srun", "loopback")
+OVER_SRUN = """# ssh -o BatchMode=yes HOST COMMAND, on a node of this job
+exec srun --overlap --nodes=1 --ntasks=1 --nodelist="$3" --mpi=none --cpu-bind=none sh -c "$4"
+"""
+"""An ssh for nodes that have no sshd of their own, since they share this machine."""
+
+
+MPI_OF_ONE_MACHINE = {"OMPI_MCA_btl": "self,tcp", "OMPI_MCA_btl_tcp_if_include": "lo"}
+"""Without shared memory: Open MPI names a rank's by its host and its number on its node, so that
+ranks of two nodes on this machine would write to the same."""
+
+
+def installed(framework: str) -> str:
+    """The release of a framework in this interpreter; the test is skipped without it."""
+    pytest.importorskip(framework, reason=f"{framework} is not installed")
+    return f"{framework}-{metadata.version(framework).partition('+')[0]}"
+
+
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_collectives_and_a_training_over_two_nodes(
+    tmp_path: Path, slurm: LocalSlurm, launcher: str
+) -> None:
+    """Ranks of each launcher run on both nodes of a job, which the profile and the records name
+    with the interconnect. The training is started by srun, the usual launcher."""
+    framework, trains = ("numpy" if launcher == "mpirun" else "torch"), launcher == "srun"
+    ranks_per_node = 1 if trains else 2
+    if launcher == "mpirun":
+        pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+    hosts = local_slurm.NODES[:2] if launcher == "torchrun" else ()
+    placement = RankPlacement(2, ranks_per_node, launcher, "wire", hosts)
     machine = plans.profile(fleet_project.MACHINE, placement)
-    release = f"torch-{metadata.version('torch').partition('+')[0]}"
+    release = installed(framework)
     fleet = SlurmFleet(tmp_path, slurm, release, machine)
-    job = fleet_project.job(machine=machine, release=release, families=("all_gather",))
-    training = PlannedTraining("mmoe")
-    more = fleet_project.job(2, machine, release=release, families=(), training=training)
-    fleet.write([job, more], placement=placement)
+    fleet.stand_in("ssh", OVER_SRUN)
+    fleet.environ |= MPI_OF_ONE_MACHINE
+    own = {"machine": machine, "release": release}
+    jobs = [fleet_project.job(families=("all_gather",), **own)]
+    if trains:
+        jobs.append(fleet_project.job(2, families=(), training=PlannedTraining("mmoe"), **own))
+    fleet.write(jobs, placement=placement)
     run = fleet.start()
     fleet.wait(fleet.slurm.jobs)
     assert ["node[1-2]"] == list(fleet.slurm.jobs().values())
     status, said = ended(run)
     assert 0 == status, said
-    fleet.demand_all_once(("all_gather",), 2, machine)
+    wanted = {"nodes": "2", "launcher": launcher, "interconnect": "wire"}
+    wanted["ranks_per_node"] = str(ranks_per_node)
+    assert f"here-{placement.name}" == machine
+    fleet.demand_all_once(("all_gather",), len(jobs), machine)
     (path,) = measurement_files.paths(tmp_path / "results" / machine)
     facts, records = measurement_files.load(path)
-    wanted = {"nodes": "2", "ranks_per_node": "1", "launcher": "srun", "interconnect": "loopback"}
     assert all(wanted.items() <= each.items() for each in facts.values())
-    assert {2} == {each["params"][2] for each in records}
-    found = model_runs.load(tmp_path / "results" / machine)
-    assert [("mmoe", 1), ("mmoe", 2)] == [(run["model"], run["ranks"]) for run in found]
-    assert wanted.items() <= found[1]["conditions"].items()
+    assert {placement.ranks} == {each["params"][2] for each in records}
+    if trains:
+        found = model_runs.load(tmp_path / "results" / machine)
+        assert [1, placement.ranks] == [run["ranks"] for run in found]
+        assert {"mmoe"} == {run["model"] for run in found}
+        assert wanted.items() <= found[1]["conditions"].items()

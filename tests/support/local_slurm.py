@@ -105,6 +105,21 @@ class LocalSlurm:
         finally:
             self.ask("scontrol", "update", f"NodeName={node}", "State=RESUME")
 
+    @contextmanager
+    def reserved(self, node: str) -> Iterator[None]:
+        """Reserve a node meanwhile."""
+        name = "ReservationName=upkeep"
+        asked = (name, f"Nodes={node}", "StartTime=now", "Duration=60", "Users=root")
+        self.ask("scontrol", "create", "reservation", *asked)
+        try:
+            until = time.monotonic() + 60
+            while "RESERVED" not in self.ask("scontrol", "show", "node", node):
+                assert time.monotonic() < until, f"{node} is not reserved"
+                time.sleep(0.2)
+            yield
+        finally:
+            self.ask("scontrol", "delete", name)
+
     def signal_jobs(self, node: str, sign: signal.Signals, steps: bool = False) -> None:
         """Send a signal to the processes of all jobs on a node; steps: also to Slurm's own."""
         wanted = f"SLURMD_NODENAME={node}".encode()

@@ -35,7 +35,8 @@ class Fleet:
         machine: str = fleet_project.MACHINE,
         inside: Callable[..., list[str]] = lambda *command: [*command],
     ) -> None:
-        self.root, self._site, self._inside = root, site, inside
+        self.root, self._inside = root, inside
+        self.site, self.program = {**site}, (*command.COMMAND,)
         self.path = fleet_project.make(root, release, machine)
         self.environ = {**fleet_project.environ(root), **variables}
 
@@ -47,13 +48,13 @@ class Fleet:
 
     def write(self, jobs: list[Job], **more: object) -> None:
         """Write a plan of these jobs."""
-        fleet_project.write(self.path, fleet_project.plan(*jobs, **self._site, **more))
+        fleet_project.write(self.path, fleet_project.plan(*jobs, **self.site, **more))
 
     def start(self, *more: str) -> "subprocess.Popen[str]":
         """Start `deepbench fleet run`."""
         options = [str(self.path), "--", *more] if more else []
         return subprocess.Popen(
-            self._inside(*command.COMMAND, "fleet", "run", *options),
+            self._inside(*self.program, "fleet", "run", *options),
             cwd=self.root,
             env=self.environ,
             stdin=subprocess.DEVNULL,

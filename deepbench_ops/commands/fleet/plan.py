@@ -220,7 +220,8 @@ def make(
         _refuse_another(path, made)
     plans.write(path, made)
     show(form, lambda: _matrix(made), lambda: _document(made))
-    say([_total(made, path)], form)
+    left_out = scheduled_jobs.FleetJobs(path, made, place).left_out()
+    say([*left_out.values(), _total(made, path)], form)
 
 
 def _refuse_another(path: Path, made: "Plan") -> None:

@@ -38,7 +38,8 @@ def status(path: Path | None, form: str) -> None:
     The time left is that of the jobs that are left, at the pace of the measured ones and at as many
     at once as are running now.
     """
-    from deepbench_ops.fleet import job_folder, plan_progress, reason_lines
+    from deepbench_ops.fleet import job_folder, left_jobs, plan_progress, reason_lines
+    from deepbench_ops.fleet.fleet_run import FOLDER
     from deepbench_ops.fleet.job_folder import FAILED
 
     path = path_of(path)
@@ -57,7 +58,9 @@ def status(path: Path | None, form: str) -> None:
         if folder.refusal
     ]
     unknown = ["nodes on which no job has begun are not counted"] if found.every_node else []
-    say([*reason_lines.of(reasons), *unknown, _time_left(list(by_machine.values()))], form)
+    left = left_jobs.of_a_gone_run(path.parent / FOLDER)
+    gone = [f"{left_jobs.named(left)}: deepbench fleet run waits for them"] if left else []
+    say([*reason_lines.of(reasons), *unknown, *gone, _time_left(list(by_machine.values()))], form)
 
 
 def _states(by_machine: "dict[str, PlanProgress]") -> str:
