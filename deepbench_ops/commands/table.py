@@ -1,6 +1,6 @@
 """`deepbench table`: published figures of whole models next to those of machines."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -8,7 +8,7 @@ import click
 from deepbench_ops.analysis.published_model_figures import load
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import machine_with_results, printed_as, results_folder, say
-from deepbench_ops.commands.output_format import show
+from deepbench_ops.commands.output_format import counted, show
 
 
 @click.command()
@@ -64,7 +64,7 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
         for machine in machines
     }
     every = [point for found in asked.values() for point in found]
-    say([*notes(every), *remarks(every)], form)
+    say([*notes(every), *remarks(every), *_conflict_lines(results, machines)], form)
     by_name = {release.name: release for release in releases.values()}
     measured = {
         machine: with_latency_runs(
@@ -83,6 +83,18 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     }
     rows = model_tables.rows(figures, measured, known)
     show(form, lambda: _as_table(rows, form == "markdown"), lambda: rows, lambda: _lines(rows))
+
+
+def _conflict_lines(results: Path, machines: Sequence[str]) -> Iterator[str]:
+    """Yield a line for each machine with runs for which different numbers were sent."""
+    from deepbench_ops.storage import entry_conflict_files
+
+    for machine in machines:
+        if count := len(entry_conflict_files.open_run_seconds(results / machine)):
+            yield (
+                f"{machine}: {counted(count, 'model run')} with different numbers, one of each is"
+                f" shown: deepbench conflicts --machine {machine} lists them"
+            )
 
 
 def _lines(rows: Sequence[dict[str, object]]) -> list[dict[str, object]]:

@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError
 import pytest
 from click.testing import CliRunner
 from example_points import point
+from published_site import MODEL_RUNS, write_results
 
 from deepbench_ops.analysis import missing_reasons, points
 from deepbench_ops.analysis.model_latency_points import with_latency_runs
@@ -23,7 +24,8 @@ from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.measure import threads
 from deepbench_ops.problems import find
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import model_runs
+from deepbench_ops.storage import entry_conflict_files, model_runs
+from deepbench_ops.storage.entry_conflict_files import EntryConflicts, EntryVersion
 
 LENGTHS = ("inf", "nan", 0, -1)
 """Of a run, in seconds, that none can have."""
@@ -95,6 +97,22 @@ def cells(name):
 
 def why(cell):
     return "; ".join(cell["why_not"])
+
+
+def test_a_table_says_that_runs_were_sent_with_different_numbers(tmp_path):
+    """With the command that lists them."""
+    write_results(tmp_path / "results")
+    latency = next(run for run in MODEL_RUNS if run["kind"] == "latency")
+    versions = [
+        EntryVersion(model_runs.FILE, latency | {"median_seconds": seconds})
+        for seconds in (0.020, 0.022)
+    ]
+    kept = EntryConflicts({}, {versions[0].key: versions})
+    entry_conflict_files.write(tmp_path / "results" / "lab-1", kept)
+    said = deepbench("table", "stcp920", "--machine", "lab-1", "--results", tmp_path / "results")
+    assert 0 == said.exit_code
+    assert "lab-1: 1 model run with different numbers" in said.stderr
+    assert "deepbench conflicts --machine lab-1 lists" in said.stderr
 
 
 @pytest.mark.slow
