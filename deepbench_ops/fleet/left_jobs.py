@@ -61,7 +61,7 @@ def listed(folder: Path) -> list[LeftJob]:
     if shutil.which("squeue") is None:
         return []
     folder = folder.resolve()
-    asked = ("--noheader", f"--user={os.getuid()}", "--format=%i|%T|%Z")
+    asked = ("--noheader", "--sort=i", f"--user={os.getuid()}", "--format=%i|%T|%Z")
     rows = [
         line.split("|", maxsplit=2)
         for line in scheduler_answer.demanded("squeue", *asked).splitlines()
