@@ -28,8 +28,18 @@ def write_data(path: Path, content: Any) -> None:
 
 
 def data_script(content: Any) -> str:
-    """Return the text of a data file. NaN is null in it, as a missing number is."""
-    return script_of(orjson.dumps(content, list, orjson.OPT_NON_STR_KEYS).decode())
+    """Return the text of a data file. NaN and infinity are null in it, as a missing number is.
+
+    Raises TypeError for a value of a type that JSON lacks.
+    """
+    return script_of(orjson.dumps(content, _listed, orjson.OPT_NON_STR_KEYS).decode())
+
+
+def _listed(value: object) -> list[Any]:
+    """Return a named tuple as a list; orjson knows plain ones alone."""
+    if isinstance(value, tuple):
+        return list(value)
+    raise TypeError(f"{type(value).__name__} is no type of JSON")
 
 
 def write_script(path: Path, script: str) -> None:
