@@ -99,6 +99,7 @@ def fleet(request: pytest.FixtureRequest, tmp_path: Path) -> SlurmFleet:
     """A project with a plan of three jobs, on a Slurm without accounting unless a test names one
     that has it."""
     slurm = request.getfixturevalue(getattr(request, "param", "slurm"))
+    slurm.use_all()
     found = SlurmFleet(tmp_path, slurm)
     found.plan(*((family,) for family in FAMILIES))
     return found
@@ -237,7 +238,7 @@ def test_a_controller_that_is_away_for_long_is_a_line(fleet: SlurmFleet) -> None
     fleet.program = SHORT_SILENCE
     run = fleet.start()
     fleet.wait_for_points()
-    fleet.slurm.kill(fleet.slurm.folder / "slurmctld.pid")
+    fleet.slurm.end(fleet.slurm.folder / "slurmctld.pid")
     try:
         status, said = ended(run)
     finally:

@@ -96,6 +96,13 @@ class LocalSlurm:
         self.lose_slurmd(node)
         self.signal_jobs(node, signal.SIGKILL, steps=True)
 
+    def use_all(self) -> None:
+        """Put nodes back into use that Slurm has drained, as after a controller was killed that
+        had not stored a job's number: it gives the number again, and the node refuses it."""
+        for node in NODES:
+            if "DRAIN" in self.ask("scontrol", "show", "node", node):
+                self.ask("scontrol", "update", f"NodeName={node}", "State=RESUME")
+
     @contextmanager
     def out_of_use(self, node: str, state: str = "DOWN") -> Iterator[None]:
         """Set a node to this state meanwhile."""
@@ -138,6 +145,15 @@ class LocalSlurm:
     def kill(self, file: Path) -> None:
         """Kill the process whose number is in a file."""
         os.kill(int(file.read_text()), signal.SIGKILL)
+
+    def end(self, file: Path) -> None:
+        """End the process whose number is in a file, and wait until it has stored its state."""
+        process = int(file.read_text())
+        os.kill(process, signal.SIGTERM)
+        until = time.monotonic() + 60
+        while Path(f"/proc/{process}").exists():
+            assert time.monotonic() < until, f"process {process} of {file.name} does not end"
+            time.sleep(0.1)
 
     def restart(self, program: str) -> None:
         """Start slurmctld, which reads the state that the last one saved, or slurmdbd."""
