@@ -19,6 +19,7 @@ from typing import Any
 from deepbench_ops.asv_adapter import result_files
 from deepbench_ops.asv_adapter.published_results import ENVIRONMENT
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.exchange import readable_json
 from deepbench_ops.exchange.export_table_writer import (
     COLUMNS,
     NO_SETTINGS,
@@ -162,6 +163,8 @@ def _checked(rows: Any) -> list[Row]:
     """Return rows with all columns. Raises ValueError, naming the row, for one that is no time."""
     if not isinstance(rows, list):
         raise ValueError("it is no list of rows")
+    if wrong := readable_json.why_not(rows):
+        raise ValueError(wrong)
     seen = set()
     for number, row in enumerate(rows, 1):
         wrong = _wrong(row)

@@ -75,15 +75,38 @@ def replacing(path: Path, durable: bool = True) -> Iterator[Path]:
         raise _about(path, error) from error
 
 
+class _Together:
+    """Files that are replaced, and then others removed, when a block ends."""
+
+    def __init__(self, files: ExitStack) -> None:
+        self.files = files
+        self.removed: list[Path] = []
+
+    def __call__(self, path: Path) -> Path:
+        return self.files.enter_context(replacing(path))
+
+
 @contextmanager
 def together() -> Iterator[Ready]:
     """Yield a function that returns an unfinished file for each path it is given.
 
-    All of them replace their paths when the block ends without error, the last one first; none
-    does when it ends with one.
+    All of them replace their paths when the block ends without error, the last one first; then the
+    files of `remove` are removed. Nothing changes when it ends with an error.
     """
     with ExitStack() as files:
-        yield lambda path: files.enter_context(replacing(path))
+        ready = _Together(files)
+        yield ready
+    for path in ready.removed:
+        path.unlink(missing_ok=True)
+
+
+def remove(path: Path, ready: Ready = Path) -> None:
+    """Remove a file, where there is one; with the files that `ready`, as `together` gives it, is to
+    replace, after all of them. Raises OSError."""
+    if isinstance(ready, _Together):
+        ready.removed.append(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def sweep(folder: Path) -> None:

@@ -141,7 +141,7 @@ def write(path: Path, facts: FactsByDigest, versions: VersionsByKey, ready: Read
     """
     every = [one for _, several in sorted(versions.items()) for one in sorted_by_text(several)]
     if not every:
-        path.unlink(missing_ok=True)
+        atomic_write.remove(path, ready)
         return
     used = {record["fingerprint"] for one in every for record in one.measurements}
     if lost := sorted(used - facts.keys()):

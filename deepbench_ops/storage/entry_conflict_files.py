@@ -155,7 +155,7 @@ def write(machine: Path, content: EntryConflicts, ready: Ready = Path) -> None:
     path = machine / FILE
     every = sorted_by_text(one for several in content.versions.values() for one in several)
     if not every:
-        path.unlink(missing_ok=True)
+        atomic_write.remove(path, ready)
         return
     used = {digest for one in every for digest in one.digests} & content.facts.keys()
     lines: list[Mapping[str, Any]] = [

@@ -1,6 +1,7 @@
 """Limits within which a stored number can be the seconds of a call, as in submissions."""
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,13 +23,14 @@ ROUNDED = 1e-3
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a finite number; true and false are none."""
+    """Whether a value is a finite number; true and false are none, nor are whole numbers that are
+    too large for a float."""
     if type(value) is float:  # nearly all are
         return -math.inf < value < math.inf
     return (
         isinstance(value, int | float)
         and not isinstance(value, bool)
-        and -math.inf < value < math.inf
+        and -sys.float_info.max <= value <= sys.float_info.max
     )
 
 

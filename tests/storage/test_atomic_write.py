@@ -128,3 +128,21 @@ def test_files_are_replaced_together_or_not_at_all(tmp_path):
         assert "old" == paths[0].read_text()
     assert ["new", "new"] == [path.read_text() for path in paths]
     assert ["b.json"] == names(paths[1].parent)
+
+
+def test_files_are_removed_with_the_replaced_ones_or_not_at_all(tmp_path):
+    """After all of them; one that is missing is no error."""
+    kept, gone = tmp_path / "kept.json", tmp_path / "gone.json"
+    gone.write_text("old")
+
+    with pytest.raises(RuntimeError), atomic_write.together() as ready:
+        atomic_write.remove(gone, ready)
+        raise RuntimeError
+    assert "old" == gone.read_text()
+
+    with atomic_write.together() as ready:
+        atomic_write.remove(gone, ready)
+        atomic_write.remove(tmp_path / "missing.json", ready)
+        ready(kept).write_text("new")
+        assert "old" == gone.read_text()
+    assert ["kept.json"] == names(tmp_path)

@@ -20,6 +20,7 @@ from deepbench_ops.analysis import wrong_published_times
 from deepbench_ops.asv_adapter import private_result_fields, result_files
 from deepbench_ops.asv_adapter.published_results import ENVIRONMENT
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.exchange import readable_json
 from deepbench_ops.exchange.published.published_result_filing import ListDays, entry_of
 from deepbench_ops.exchange.submissions import (
     conflict_resolution,
@@ -138,6 +139,8 @@ def text(packed: Mapping[str, Any]) -> str:
 
 def check(submission: Any) -> None:
     """Raise DeepbenchError, with the reason, for a submission that is malformed or impossible."""
+    if wrong_text := readable_json.why_not(submission):
+        raise DeepbenchError(wrong_text)
     submission_schema.check(submission)
     content = {name: value for name, value in submission.items() if name != "digest"}
     if submission["digest"] != digest(content):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import facts_digest, measurement_files
+from deepbench_ops.storage import atomic_write, facts_digest, measurement_files
 from deepbench_ops.storage.atomic_write import Ready
 from deepbench_ops.storage.conflict_files import PointVersion
 from deepbench_ops.storage.measurement_files import Record
@@ -122,7 +122,7 @@ def write(
     if entries:
         measurement_files.write(path, {**known, **facts}, entries, ready)
     else:
-        path.unlink()
+        atomic_write.remove(path, ready)
     return True
 
 
