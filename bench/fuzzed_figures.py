@@ -12,7 +12,7 @@ from deepbench_ops.asv_adapter import result_files
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.kernel_identity import KernelIdentity
-from deepbench_ops.storage import measurement_files, model_runs
+from deepbench_ops.storage import measurement_files, model_run_fields, model_runs
 
 
 def times_of(rounds: Mapping[KernelIdentity, Iterable[Round]]) -> Times:
@@ -70,7 +70,7 @@ def runs_of(path: Path) -> Times:
     return {
         (number, name): run[name]
         for number, run in enumerate(model_runs.load(path.parent))
-        for name in (*model_runs.TIMES, *model_runs.COUNTS)
+        for name in (*model_run_fields.TIMES, *model_run_fields.COUNTS)
         if run.get(name) is not None
     }
 

@@ -69,7 +69,7 @@ REASONS = {
     ("pages/model_data.py", "model"): WORD,
     ("releases/environment_install.py", "torch"): "its CUDA builds ask for what only a GPU needs",
     ("releases/installed_release.py", "numpy"): "every measured environment needs it",
-    ("storage/model_runs.py", "model"): WORD,
+    ("storage/model_run_fields.py", "model"): WORD,
     ("exchange/submissions/entry_conflicts.py", "model"): WORD,
 }
 """Why a file may name a family or a framework."""

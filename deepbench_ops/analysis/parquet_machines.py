@@ -19,8 +19,8 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.releases.release_table import Release, framework_and_version
-from deepbench_ops.storage import model_runs
-from deepbench_ops.storage.model_runs import ModelRun
+from deepbench_ops.storage import model_run_fields, model_runs
+from deepbench_ops.storage.model_run_fields import ModelRun
 
 TEXTS = pa.map_(pa.string(), pa.string())
 
@@ -57,8 +57,8 @@ MODEL_RUNS = pa.schema(
     [
         *((name, NAMES) for name in ("machine", "framework", "version", *RUN_TEXTS)),
         ("split", pa.bool_()),
-        *((name, pa.int64()) for name in model_runs.COUNTS),
-        *((name, pa.float64()) for name in (*model_runs.TIMES, "off", "drift")),
+        *((name, pa.int64()) for name in model_run_fields.COUNTS),
+        *((name, pa.float64()) for name in (*model_run_fields.TIMES, "off", "drift")),
         *((name, NAMES) for name in ("day", "software")),
         ("conditions", TEXTS),
     ]
@@ -94,7 +94,7 @@ def machine(folder: Path) -> pa.Table:
 
 def runs(folder: Path) -> pa.Table:
     """Return the runs of whole models in a machine's folder."""
-    path = folder / model_runs.FILE
+    path = folder / model_run_fields.FILE
     found: Sequence[ModelRun] = _read_or([], lambda: model_runs.load(folder))
     return _table([_run(folder.name, run) for run in found], MODEL_RUNS, path)
 

@@ -50,6 +50,7 @@ def frameworks(
     from deepbench_ops.analysis import machine_points, shared_rounds
     from deepbench_ops.analysis.settings_and_state_agreement import notes
     from deepbench_ops.analysis.unsteady_list import remarks, without_answer
+    from deepbench_ops.exchange.submissions import entry_conflicts
     from deepbench_ops.problems.selections import select
     from deepbench_ops.releases import table_location
 
@@ -81,7 +82,8 @@ def frameworks(
         )
         raise without_answer(reason, asked)
     shown = [point for contest in found for point in contest.points]
-    say([*notes(shown), *remarks(asked)], form)
+    differ = entry_conflicts.remarks([results / name])
+    say([*notes(shown), *remarks(asked), *differ], form)
     show(
         form,
         lambda: as_table(found, form == "markdown"),

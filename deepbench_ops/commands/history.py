@@ -140,6 +140,7 @@ def history(
     from deepbench_ops import project
     from deepbench_ops.analysis.ensemble_verdicts import Ensemble, Goal, demand_two
     from deepbench_ops.asv_adapter import filing_target
+    from deepbench_ops.exchange.submissions import entry_conflicts
 
     folder = project.environments()
     measure_alone()
@@ -169,7 +170,9 @@ def history(
         lambda: history_report.table(found, tasks, several=frameworks is not None),
         lambda: history_report.document(found, tasks, reasons),
     )
-    say([*history_report.remarks(found, tasks, reasons, within), *opened.remarks()], form)
+    of_goal = history_report.remarks(found, tasks, reasons, within)
+    folders = [] if opened.filing is None else [opened.filing.target.folder]
+    say([*of_goal, *opened.remarks(), *entry_conflicts.remarks(folders)], form)
     if all(found.reasons(task) and not found.measured(task) for task in tasks):
         raise NoAnswer(f"{name} has none of these kernels here: deepbench backends says why")
 

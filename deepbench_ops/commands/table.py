@@ -1,6 +1,6 @@
 """`deepbench table`: published figures of whole models next to those of machines."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
@@ -8,7 +8,7 @@ import click
 from deepbench_ops.analysis.published_model_figures import load
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import machine_with_results, printed_as, results_folder, say
-from deepbench_ops.commands.output_format import counted, show
+from deepbench_ops.commands.output_format import show
 
 
 @click.command()
@@ -41,6 +41,7 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     from deepbench_ops.analysis.unsteady_list import remarks
     from deepbench_ops.asv_adapter import machine_entry
     from deepbench_ops.exchange.published import published_result_filing
+    from deepbench_ops.exchange.submissions import entry_conflicts
     from deepbench_ops.machine import machine_profile
     from deepbench_ops.problems.model import Model
     from deepbench_ops.releases import table_location
@@ -64,7 +65,8 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
         for machine in machines
     }
     every = [point for found in asked.values() for point in found]
-    say([*notes(every), *remarks(every), *_conflict_lines(results, machines)], form)
+    different = entry_conflicts.remarks((results / each for each in machines), of_runs=True)
+    say([*notes(every), *remarks(every), *different], form)
     by_name = {release.name: release for release in releases.values()}
     measured = {
         machine: with_latency_runs(
@@ -83,18 +85,6 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     }
     rows = model_tables.rows(figures, measured, known)
     show(form, lambda: _as_table(rows, form == "markdown"), lambda: rows, lambda: _lines(rows))
-
-
-def _conflict_lines(results: Path, machines: Sequence[str]) -> Iterator[str]:
-    """Yield a line for each machine with runs for which different numbers were sent."""
-    from deepbench_ops.storage import entry_conflict_files
-
-    for machine in machines:
-        if count := len(entry_conflict_files.open_run_seconds(results / machine)):
-            yield (
-                f"{machine}: {counted(count, 'model run')} with different numbers, one of each is"
-                f" shown: deepbench conflicts --machine {machine} lists them"
-            )
 
 
 def _lines(rows: Sequence[dict[str, object]]) -> list[dict[str, object]]:

@@ -119,6 +119,7 @@ def verdict(
     from deepbench_ops.analysis.change_causes import causes
     from deepbench_ops.analysis.settings_and_state_agreement import notes
     from deepbench_ops.analysis.unsteady_list import remarks
+    from deepbench_ops.exchange.submissions import entry_conflicts
     from deepbench_ops.releases import release_table, table_location
 
     order = table_location.measurable(results)
@@ -128,7 +129,9 @@ def verdict(
         raise DeepbenchError("give either --machine or --all-machines")
     if steps is not None and (confirm or each):
         raise DeepbenchError("--steps lists steps alone: leave out --confirm and --each")
-    lines = _lines(results, _machines(results, machine, all_machines, order), order)
+    chosen = _machines(results, machine, all_machines, order)
+    lines = _lines(results, chosen, order)
+    say(entry_conflicts.remarks(results / name for name in chosen), form)
     _demand_releases(lines, since, earliest, only)
     if steps is not None:
         found_steps = [

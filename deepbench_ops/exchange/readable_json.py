@@ -18,7 +18,7 @@ LONG = re.compile(rb"\d{309}")
 
 
 def why_not(content: Any) -> str:
-    """Return what cannot be read again in JSON's objects and lists; "" where all can."""
+    """Return the text or number in JSON values that cannot be read again; "" for none."""
     try:
         text = json.dumps(content, ensure_ascii=False).encode()
     except UnicodeEncodeError as wrong:

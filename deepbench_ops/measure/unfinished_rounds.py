@@ -20,6 +20,7 @@ from deepbench_ops.storage import (
     facts_digest,
     json_lines,
     locks,
+    measured_rounds,
 )
 from deepbench_ops.storage.atomic_write import Ready
 from deepbench_ops.storage.ensemble_round_files import Entry, FactsByDigest, RoundsFile
@@ -115,7 +116,7 @@ class RoundStore:
         """
         journal = self._journal()
         if self.filed is not None and journal.entries:
-            ensemble_round_files.add(self.filed, journal.facts, journal.entries, ready)
+            measured_rounds.add(self.filed, journal.facts, journal.entries, ready)
 
     def forget(self) -> None:
         """Remove the journal, whose rounds have been filed."""

@@ -19,14 +19,14 @@ from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.software_versions import stacks
 from deepbench_ops.asv_adapter import damaged_file_search, result_files
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange.submissions import submission_provenance
+from deepbench_ops.exchange.submissions import entry_conflicts, submission_provenance
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.pages.cached_line_encoding import MachineLines
 from deepbench_ops.pages.machine_cache import MachineCache
 from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import entry_conflict_files, model_runs
-from deepbench_ops.storage.model_runs import ModelRun
+from deepbench_ops.storage import model_run_fields, model_runs
+from deepbench_ops.storage.model_run_fields import ModelRun
 
 LEFT_OUT = "times are left out"
 """Part of the message about times whose benchmark or parameters name no known kernel."""
@@ -77,7 +77,9 @@ def _read_machine(timeline: Sequence[Release], folder: Path) -> MachineLines:
         " release table"
         for commit, count in unlisted.items()
     ]
-    sent = read_or({}, lambda: entry_conflict_files.open_run_seconds(folder))
+    conflicts = read_or([], lambda: entry_conflicts.of_machine(folder))
+    problems += entry_conflicts.remark(conflicts, of_runs=False)
+    sent = entry_conflicts.run_seconds(conflicts)
     facts = (
         read_or({}, lambda: result_files.entry(folder / "machine.json")),
         read_or(None, lambda: machine_profile.read(results, name)),
@@ -96,5 +98,5 @@ def _read_machine(timeline: Sequence[Release], folder: Path) -> MachineLines:
 
 def _marked(run: ModelRun, sent: Mapping[Hashable, tuple[float, ...]]) -> ModelRun:
     """Return a run of a model, with all seconds that were sent where it is in conflict."""
-    key = model_runs.key(run)
+    key = model_run_fields.key(run)
     return {**run, "conflict": list(sent[key])} if key in sent else run

@@ -16,7 +16,7 @@ from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.published_model_figures import TABLES, load
 from deepbench_ops.pages.data_files import rounded
 from deepbench_ops.pages.machine_record import MachineRecord
-from deepbench_ops.storage import model_runs
+from deepbench_ops.storage import model_run_fields
 
 SOURCES = {
     "mindspore": (
@@ -30,7 +30,7 @@ SOURCES = {
 """Title and description of the source of each published table."""
 
 
-PLACEMENT = ("nodes", "ranks_per_node", "interconnect", model_runs.LAUNCHER)
+PLACEMENT = ("nodes", "ranks_per_node", "interconnect", model_run_fields.LAUNCHER)
 """Conditions of a run over several nodes, by which the page names the command that repeats it."""
 
 
@@ -84,7 +84,7 @@ def content(machines: Sequence[MachineRecord], lines: Sequence[Line]) -> dict[st
                 for run in machine.runs
                 if run["kind"] == kind
             ]
-            for kind in model_runs.ASKED
+            for kind in model_run_fields.ASKED
         },
     }
 

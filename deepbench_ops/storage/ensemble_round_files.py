@@ -8,7 +8,7 @@ the order in which it came: lines are sorted, and the compressed file holds no t
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -22,9 +22,7 @@ from deepbench_ops.storage import (
     compression,
     facts_digest,
     json_lines,
-    locks,
 )
-from deepbench_ops.storage.atomic_write import Ready
 from deepbench_ops.storage.ensemble_round_checks import KERNEL, NoRound, check
 from deepbench_ops.storage.file_state import FileState, state
 
@@ -121,23 +119,6 @@ def parse(content: bytes, where: str) -> RoundsFile:
     return RoundsFile(facts, list(found.values()))
 
 
-def add(
-    path: Path, facts: FactsByDigest, entries: Iterable[Entry], ready: Ready = Path
-) -> RoundsFile:
-    """Add rounds to a file and return all that it holds; one that adds nothing is not written.
-
-    ready: as `atomic_write.together` gives it, where other files are to be replaced with this one.
-    Raises DeepbenchError for a damaged file and as `merged` does, and OSError; the file stays as
-    it is then.
-    """
-    with locks.results(path.parents[2], doing=f"writing {path}"):
-        stored = load(path)
-        found = merged(stored, RoundsFile(facts, list(entries)), str(path))
-        if found != merged(stored, RoundsFile({}, [])) or not path.exists():
-            write(ready(path), found)
-        return found
-
-
 def merged(stored: RoundsFile, new: RoundsFile, where: str = "stored rounds") -> RoundsFile:
     """Return two contents as one: of two lines of the same round the one that contains the other.
 
@@ -157,8 +138,7 @@ def merged(stored: RoundsFile, new: RoundsFile, where: str = "stored rounds") ->
         kernel, named = next(iter(different))
         raise DeepbenchError(
             f"{where}: round {named} of {' '.join(kernel)} has other numbers there (rounds that"
-            f" differ: {len(different)}): the stored ones stay; to take the others, remove their"
-            " lines from that file"
+            f" differ: {len(different)}): the stored ones stay"
         )
     entries = [kept[one] for one in sorted(kept)]
     used = {digest for entry in entries for digest in digests(entry)}

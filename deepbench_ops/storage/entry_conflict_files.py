@@ -28,7 +28,7 @@ from deepbench_ops.storage import (
     ensemble_round_files,
     facts_digest,
     json_lines,
-    model_runs,
+    model_run_fields,
 )
 from deepbench_ops.storage.atomic_write import Ready
 from deepbench_ops.storage.ensemble_round_files import Entry
@@ -74,13 +74,15 @@ class EntryVersion:
     @property
     def is_run(self) -> bool:
         """Whether it is a run of a model."""
-        return self.file == model_runs.FILE
+        return self.file == model_run_fields.FILE
 
     @cached_property
     def key(self) -> EntryKey:
         """The run or round that it is a version of."""
         identity: Hashable = (
-            model_runs.key(self.entry) if self.is_run else ensemble_round_files.identity(self.entry)
+            model_run_fields.key(self.entry)
+            if self.is_run
+            else ensemble_round_files.identity(self.entry)
         )
         return EntryKey(self.file, identity)
 
@@ -123,7 +125,7 @@ def load(machine: Path) -> EntryConflicts:
             return
         found = EntryVersion(entry["file"], entry["entry"], entry["rejected"] is True)
         if found.is_run:
-            if wrong := model_runs.why_not(found.entry):
+            if wrong := model_run_fields.why_not(found.entry):
                 raise DamagedLine(wrong)
         elif not ensemble_round_files.is_file(found.file):
             raise DamagedLine(f"it is of {found.file!r}, no file of a machine")
@@ -134,17 +136,6 @@ def load(machine: Path) -> EntryConflicts:
     content = compression.unpack(path, bounded_read.RECORDS)
     json_lines.take_each(content, str(path), "a version of a run or round", take, orjson.loads)
     return EntryConflicts(facts, dict(versions))
-
-
-def open_run_seconds(machine: Path) -> dict[Hashable, tuple[float, ...]]:
-    """Return the seconds of all versions that no one has rejected, by `model_runs.key`, where there
-    are several. Raises DeepbenchError for a damaged file."""
-    found: dict[Hashable, tuple[float, ...]] = {}
-    for key, versions in load(machine).versions.items():
-        runs = [one.entry for one in versions if one.is_run and not one.rejected]
-        if len(runs) > 1:
-            found[key.identity] = tuple(sorted(run[model_runs.NEEDED[run["kind"]]] for run in runs))
-    return found
 
 
 def write(machine: Path, content: EntryConflicts, ready: Ready = Path) -> None:

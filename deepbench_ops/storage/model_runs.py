@@ -4,54 +4,20 @@ results/MACHINE/model_runs.jsonl holds one JSON object a line.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from deepbench_ops.run_conditions import LAYOUT
-from deepbench_ops.storage import atomic_write, bounded_read, json_lines, locks, seconds_limits
-
-FILE = "model_runs.jsonl"
-ASKED = {
-    "latency": (
-        *("model", "batch", "threads", "precision", "by", "layout", "inter_op"),
-        *("device", "release"),
-    ),
-    "scaling": ("model", "batch", "ranks", "precision", "split", "device", "release"),
-}
-"""Fields that identify a run, by its kind; a new run of this project replaces one with the same
-values, unless another launcher started its ranks."""
-
-LAUNCHER = "launcher"
-"""Condition of a run over several nodes: the program that started its ranks."""
-
-TIMES = ("median_seconds", "p90_seconds", "p99_seconds", "step_seconds", "low", "high")
-"""Fields in seconds."""
-
-ASCENDING = (("median_seconds", "p90_seconds", "p99_seconds"), ("low", "step_seconds", "high"))
-"""Times of a run; none is less than the one before."""
-
-COUNTS = (
-    *("batch", "batches", "threads", "ranks", "steps"),
-    *("inter_op", "inter_op_threads", "intra_op_threads"),
+from deepbench_ops.storage import (
+    atomic_write,
+    bounded_read,
+    entry_conflict_files,
+    json_lines,
+    locks,
+    model_run_fields,
 )
-SAMPLES = ("batches", "steps")
-"""Counts of the times that a run is made of."""
-
-MOST = 10**9
-"""Largest count."""
-
-FIELDS = {
-    *("kind", *TIMES, *COUNTS, *ASKED["latency"], *ASKED["scaling"]),
-    *("framework", "day", "conditions", "off", "drift"),
-}
-
-NEEDED = {"latency": "median_seconds", "scaling": "step_seconds"}
-"""By kind of run, its time."""
-
-FORMERLY = {"layout": LAYOUT.usual, "inter_op": None}
-"""Values of fields that earlier runs lack: the usual layout, torch's own threads."""
-
-ModelRun = dict[str, Any]
+from deepbench_ops.storage.entry_conflict_files import EntryConflicts, EntryVersion
+from deepbench_ops.storage.model_run_fields import FILE, ModelRun, key, why_not
 
 
 def load(machine: Path) -> list[ModelRun]:
@@ -74,49 +40,36 @@ def load(machine: Path) -> list[ModelRun]:
 
 
 def add(machine: Path, runs: Iterable[ModelRun]) -> Path:
-    """File runs of a machine, the newest of each kind of question, and return where."""
+    """File runs that were measured here, the newest of each kind of question, and return where.
+
+    Where different numbers were sent for a run, the new one is chosen: the others stay in the file
+    of conflicts as rejected ones, so that they change nothing when they are sent again. Raises
+    DeepbenchError for a damaged file, and OSError; all files stay as they are then.
+    """
     path = machine / FILE
-    with locks.results(machine.parent, doing=f"writing {path}"):
-        kept = {key(run): run for run in [*load(machine), *runs]}
-        atomic_write.write_text(path, json_lines.as_text(kept.values()))
+    with (
+        locks.results(machine.parent, doing=f"writing {path}"),
+        atomic_write.together() as ready,
+    ):
+        stored = {key(run): run for run in load(machine)}
+        new = {key(run): run for run in runs}
+        filed = entry_conflict_files.load(machine)
+        versions = dict(filed.versions)
+        for one in (EntryVersion(FILE, run) for run in new.values()):
+            if several := versions.pop(one.key, []):
+                before = stored.get(key(one.entry))
+                shown = [EntryVersion(FILE, before)] if before is not None else []
+                if decided := _rejected([*several, *shown], one):
+                    versions[one.key] = [*decided, one]
+        atomic_write.write_text(ready(path), json_lines.as_text((stored | new).values()))
+        if versions != filed.versions:
+            entry_conflict_files.write(machine, EntryConflicts(filed.facts, versions), ready)
     return path
 
 
-def key(run: ModelRun) -> tuple[Any, ...]:
-    """Return kind and conditions of a run, by which it is known from others."""
-    asked = FORMERLY | run
-    launcher = dict(run.get("conditions") or {}).get(LAUNCHER)
-    return run["kind"], *(asked[name] for name in ASKED[run["kind"]]), launcher
-
-
-def order(run: ModelRun) -> list[tuple[str, Any]]:
-    """Return the place of a run among others: by kind, model and numbers; any values compare."""
-    return [(type(value).__name__, value) for value in key(run)]
-
-
-def why_not(run: ModelRun) -> str:
-    """Return the field of a run that cannot be right; "" where all can. Raises KeyError and
-    TypeError for an entry that is no run."""
-    hash(key(run))
-    if unknown := sorted(run.keys() - FIELDS):
-        return f"its field {unknown[0][:40]!r} is damaged, or of a newer version"
-    for name, value in run.items():
-        if name in TIMES:
-            right = value is None or seconds_limits.is_time(value)
-        elif name in COUNTS:
-            right = type(value) is int and 1 <= value <= MOST
-            right |= value is None and name == "inter_op"
-        elif name == "conditions":
-            right = all(isinstance(text, str) for text in dict(value).values())
-        else:
-            right = isinstance(value, str | bool | None) or seconds_limits.is_number(value)
-        if not right:
-            return f"its {name} is {value!r}"
-    needed = NEEDED[run["kind"]]
-    if run.get(needed) is None:
-        return f"it lacks {needed}"
-    for names in ASCENDING:
-        times = [run[name] for name in names if run.get(name) is not None]
-        if times != sorted(times):
-            return f"its {', '.join(names)} do not ascend"
-    return ""
+def _rejected(versions: Iterable[EntryVersion], new: EntryVersion) -> list[EntryVersion]:
+    """Return versions of a run as rejected ones, each once, without those of the new numbers."""
+    others = {one.text: replace(one, rejected=True) for one in versions}
+    return [
+        one for one in others.values() if not model_run_fields.same_numbers(one.entry, new.entry)
+    ]

@@ -13,7 +13,7 @@ from deepbench_ops.analysis.parquet_store import Store
 from deepbench_ops.asv_adapter import result_files
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.machine.machine_profile import Figure, LatencyLevel, Profile
-from deepbench_ops.storage import json_lines, model_runs
+from deepbench_ops.storage import json_lines, model_run_fields, model_runs
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 NAME = st.text(string.ascii_letters + "é", min_size=1, max_size=3)
@@ -43,7 +43,7 @@ ENTRIES = st.fixed_dictionaries(
     },
 )
 
-COUNTS = st.integers(1, model_runs.MOST)
+COUNTS = st.integers(1, model_run_fields.MOST)
 TIMES = st.floats(1e-6, 1e3)
 SHARED = {
     **{name: st.none() | TEXT for name in ("model", "precision", "device")},
@@ -75,7 +75,7 @@ RUNS = st.one_of(
             "threads": COUNTS,
         },
     ),
-).filter(lambda run: not model_runs.why_not(run))
+).filter(lambda run: not model_run_fields.why_not(run))
 RUN = {
     **{"kind": "scaling", "model": "mmoe", "batch": 8, "ranks": 2, "split": False, "low": 1.0},
     **{"precision": "float32", "device": "cpu", "release": "torch-2.13.0", "step_seconds": 1.0},
@@ -155,7 +155,7 @@ def test_a_machine_of_the_store_equals_its_files(tmp_path_factory, entry, profil
 def test_runs_of_models_in_the_store_equal_their_file(tmp_path_factory, runs):
     """Every field comes back, null for one that a run lacks; of equal questions the last counts."""
     machine = project(tmp_path_factory.mktemp("project"), {})
-    (machine / model_runs.FILE).write_text(json_lines.as_text(runs))
+    (machine / model_run_fields.FILE).write_text(json_lines.as_text(runs))
     rows = built(machine, "model_runs")
     expected = []
     for run in model_runs.load(machine):
@@ -177,14 +177,14 @@ def stored_run(row):
 def test_every_field_of_a_run_is_in_the_store():
     """As a column of its own, as the framework and version of its release, or as the execution."""
     columns = set(parquet_machines.MODEL_RUNS.names)
-    assert model_runs.FIELDS - columns == {"release", "by"}
+    assert model_run_fields.FIELDS - columns == {"release", "by"}
 
 
 @pytest.mark.parametrize("change", [{"split": "yes"}, {"release": 5}, {"model": "\ud800"}])
 def test_a_run_with_a_value_of_another_kind_is_one_line(tmp_path, capsys, change):
     """The line names the file; the other runs are stored."""
     machine = project(tmp_path, {})
-    path = machine / model_runs.FILE
+    path = machine / model_run_fields.FILE
     path.write_text(json_lines.as_text([RUN, {**RUN, "batch": 9, **change}]))
     rows = built(machine, "model_runs")
     assert [8] == [row["batch"] for row in rows]
@@ -192,7 +192,7 @@ def test_a_run_with_a_value_of_another_kind_is_one_line(tmp_path, capsys, change
     assert (1, 1) == (said.count("\n"), said.count(f"{path}: the store cannot hold"))
 
 
-@pytest.mark.parametrize("name", [machine_profile.FILE_NAME, model_runs.FILE, "machine.json"])
+@pytest.mark.parametrize("name", [machine_profile.FILE_NAME, model_run_fields.FILE, "machine.json"])
 def test_a_damaged_file_is_one_line_and_the_rest_is_stored(tmp_path, capsys, name):
     """The line names the file; the content of the others is there."""
     machine = project(tmp_path, {"cpu": "a"})
@@ -203,7 +203,7 @@ def test_a_damaged_file_is_one_line_and_the_rest_is_stored(tmp_path, capsys, nam
     runs = built(machine, "model_runs")
     found = {
         machine_profile.FILE_NAME: row["day"] is not None,
-        model_runs.FILE: bool(runs),
+        model_run_fields.FILE: bool(runs),
         "machine.json": row["cpu"] is not None,
     }
     assert {name} == {each for each, there in found.items() if not there}

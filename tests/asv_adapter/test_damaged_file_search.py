@@ -14,7 +14,13 @@ from command import deepbench
 from deepbench_ops.analysis import points
 from deepbench_ops.asv_adapter import benchmark_list_check, damaged_file_search, result_files
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import facts_digest, measurement_files, model_runs, seconds_limits
+from deepbench_ops.storage import (
+    facts_digest,
+    measurement_files,
+    model_run_fields,
+    model_runs,
+    seconds_limits,
+)
 
 BENCHMARK = published_site.BENCHMARK
 NO_TIMES = [
@@ -373,7 +379,7 @@ def test_a_run_of_a_model_with_a_field_that_cannot_be_right_is_named(
     tmp_path: Path, field: str, value: Any
 ) -> None:
     model_runs.add(tmp_path, [published_site.MODEL_RUNS[0]])
-    path = tmp_path / model_runs.FILE
+    path = tmp_path / model_run_fields.FILE
     change(path, lambda run: run.update({field: value}))
     with pytest.raises(DeepbenchError, match="line 1 is not a run of a model"):
         model_runs.load(tmp_path)

@@ -13,7 +13,7 @@ from deepbench_ops.asv_adapter import history_join, machine_entry, run_forecast,
 from deepbench_ops.asv_adapter.run_progress import duration_text
 from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.releases import release_table
-from deepbench_ops.storage import ensemble_round_files
+from deepbench_ops.storage import ensemble_round_files, measured_rounds
 
 TASK = KernelIdentity("gemm", "m35_n700_k2048_NN", "float32")
 SERVER = ("gemm.InferenceServer.kernel_forward", ("m35_n700_k2048_NN", "float32"))
@@ -30,7 +30,7 @@ def conf(monkeypatch, tmp_path):
         **{"operation": "forward", "round": "1-0", "version": "1", "started_at": 1, "ended_at": 2},
         **{"anchor": "numpy-2.2.6", "seconds": {"numpy-2.2.6": [1.0]}, "reasons": {}},
     }
-    ensemble_round_files.add(ensemble_round_files.path_of(results / "m", "numpy"), {}, [line])
+    measured_rounds.add(ensemble_round_files.path_of(results / "m", "numpy"), {}, [line])
     monkeypatch.setattr(project, "results", lambda: results)
     monkeypatch.setattr(machine_entry, "default_name", lambda: "m")
     known = {release.hash: release for release in release_table.load()}

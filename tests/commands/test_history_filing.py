@@ -1,5 +1,6 @@
 """`deepbench history` files results and rounds: real files, workers with known times."""
 
+import copy
 import dataclasses
 import json
 import os
@@ -41,7 +42,12 @@ from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import table_location, worker_launch
 from deepbench_ops.run_conditions import CACHE
-from deepbench_ops.storage import atomic_write, ensemble_round_files, measurement_files
+from deepbench_ops.storage import (
+    atomic_write,
+    ensemble_round_files,
+    measured_rounds,
+    measurement_files,
+)
 
 
 @pytest.fixture
@@ -180,6 +186,19 @@ def test_more_rounds_join_the_same_file(target):
     assert 0 == status
     assert 8 == len(rounds_of(target))
     assert 8 == filed(target)["numpy-2.2.5"].ensemble.rounds
+
+
+def test_a_round_that_was_sent_with_other_numbers_is_named(target):
+    """The history goes on with both records on file."""
+    assert 0 == history()[0]
+    path = ensemble_round_files.path_of(target.folder, "numpy")
+    content = ensemble_round_files.load(path)
+    other = copy.deepcopy(content.entries[0])
+    for column in other["seconds"].values():
+        column[0] = 1e-3
+    measured_rounds.add(path, content.facts, [other])
+    status, _, err = history(rounds=6)
+    assert (0, True) == (status, ": 1 round with different numbers, one of each is used" in err)
 
 
 def test_a_later_release_is_measured_in_a_block(target):

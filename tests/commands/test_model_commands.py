@@ -24,7 +24,7 @@ from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.measure import threads
 from deepbench_ops.problems import find
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import entry_conflict_files, model_runs
+from deepbench_ops.storage import entry_conflict_files, model_run_fields, model_runs
 from deepbench_ops.storage.entry_conflict_files import EntryConflicts, EntryVersion
 
 LENGTHS = ("inf", "nan", 0, -1)
@@ -104,7 +104,7 @@ def test_a_table_says_that_runs_were_sent_with_different_numbers(tmp_path):
     write_results(tmp_path / "results")
     latency = next(run for run in MODEL_RUNS if run["kind"] == "latency")
     versions = [
-        EntryVersion(model_runs.FILE, latency | {"median_seconds": seconds})
+        EntryVersion(model_run_fields.FILE, latency | {"median_seconds": seconds})
         for seconds in (0.020, 0.022)
     ]
     kept = EntryConflicts({}, {versions[0].key: versions})

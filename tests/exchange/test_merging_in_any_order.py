@@ -26,11 +26,12 @@ from hypothesis import strategies as st
 from deepbench_ops.exchange.submissions import (
     conflict_resolution,
     entry_conflicts,
+    entry_merging,
     submission,
     submission_provenance,
 )
 from deepbench_ops.exchange.submissions.submission_signature import Signer
-from deepbench_ops.storage import atomic_write, ensemble_round_files
+from deepbench_ops.storage import atomic_write, ensemble_round_files, entry_conflict_files
 
 SIGNERS = (
     Signer("lab@vendor.example", "SHA256:a"),
@@ -183,6 +184,15 @@ def lost(results, pushes):
                 yield sent
 
 
+def not_filed(results):
+    """Runs and rounds with several versions whose shown one is not among the filed ones."""
+    filed = entry_conflict_files.load(results / "box").versions
+    for key, versions in filed.items():
+        shown = entry_merging.ShownEntries.read(results / "box", key.file).versions[key]
+        if shown not in versions:
+            yield shown
+
+
 def without_notes(results):
     """All files but the notes of submissions: parts are noted as submissions of their own."""
     notes = submission_provenance.FILE
@@ -206,6 +216,7 @@ def test_no_order_of_submissions_matters(tmp_path_factory, both):
     there, back = map(without_notes, folders)
     assert there == back
     assert [] == list(lost(folders[0], both[0]))
+    assert [] == list(not_filed(folders[0]))
     found = conflicts(folders[0])
     assert found == conflicts(folders[1])
     for _, versions, shown in found:

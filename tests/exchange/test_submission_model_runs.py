@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 from command import deepbench
-from example_submissions import GOOD, RELEASE, RELEASES, sealed, taken
+from example_submissions import GOOD, RELEASE, RELEASES, sealed, taken, values
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.submissions import (
+    conflict_resolution,
     entry_conflicts,
     submission,
     submission_model_runs,
@@ -20,7 +21,8 @@ from deepbench_ops.exchange.submissions import (
 from deepbench_ops.exchange.submissions.submission_signature import Signer
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.machine.machine_profile import Profile
-from deepbench_ops.storage import model_runs
+from deepbench_ops.storage import entry_conflict_files, model_run_fields, model_runs
+from deepbench_ops.storage.entry_conflict_files import EntryConflicts, EntryVersion
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 MACHINE = "xeon-amx-2core"
@@ -127,6 +129,65 @@ def test_the_commands_list_and_resolve_runs(both):
     assert 0 == taken(both, sent(LATER))
     assert [RUN] == shown(both)
     assert [RUN] == submission.pack(both, "box", RELEASES, also_unsteady=True)["model_runs"]
+
+
+NEW = {**RUN, "day": "2026-11-24", "median_seconds": 1.5}
+
+
+@pytest.mark.parametrize("resolved", [True, False])
+def test_a_new_run_of_this_project_is_chosen(both, resolved):
+    """By `--save`: the earlier versions change nothing when they are sent again, and another new
+    run replaces it without a conflict."""
+    if resolved:
+        conflict_resolution.resolve(open_conflicts(both), [conflict_resolution.SHOWN])
+    for number in (1.5, 0.5):
+        new = {**NEW, "median_seconds": number}
+        model_runs.add(both / "box", [new])
+        assert ([new], []) == (shown(both), open_conflicts(both))
+        for run in (RUN, LATER):
+            assert 0 == taken(both, sent(run))
+        assert ([new], []) == (shown(both), open_conflicts(both))
+        filed = entry_conflict_files.load(both / "box").versions
+        [versions] = filed.values()
+        assert [new] == [one.entry for one in versions if not one.rejected]
+    assert 4 == len(versions)
+    taken(both, sent({**RUN, "median_seconds": 3.0}))
+    [conflict] = open_conflicts(both)
+    assert {0.5, 3.0} == {one.entry["median_seconds"] for one in conflict.versions}
+
+
+def test_a_new_run_with_the_numbers_of_a_version_chooses_it(both):
+    """Of another day it is the same run."""
+    model_runs.add(both / "box", [{**RUN, "day": "2026-11-24"}])
+    assert 0 == taken(both, sent(LATER))
+    assert ([1.0], []) == ([run["median_seconds"] for run in shown(both)], open_conflicts(both))
+    taken(both, sent({**RUN, "day": "2026-11-25"}))
+    assert ([1.0], []) == ([run["median_seconds"] for run in shown(both)], open_conflicts(both))
+
+
+def test_a_new_run_is_stored_with_the_conflicts_or_not_at_all(both, monkeypatch):
+    """As on a full disk."""
+
+    def full(*_):
+        raise OSError("No space left on device")
+
+    before = values(both)
+    monkeypatch.setattr(entry_conflict_files, "write", full)
+    with pytest.raises(OSError, match="No space"):
+        model_runs.add(both / "box", [NEW])
+    assert before == {name: each for name, each in values(both).items() if ".lock" not in name.name}
+
+
+def test_pages_and_tables_count_what_the_command_lists(tmp_path):
+    """Also where an earlier version left a file of conflicts without the run that is shown."""
+    machine = tmp_path / "box"
+    taken(tmp_path, sent(RUN))
+    one = EntryVersion(model_run_fields.FILE, LATER)
+    entry_conflict_files.write(machine, EntryConflicts({}, {one.key: [one]}))
+    found = open_conflicts(tmp_path)
+    assert {one.key.identity: (1.0, 2.0)} == entry_conflicts.run_seconds(found)
+    assert 1 == len(list(entry_conflicts.remarks([machine], of_runs=True)))
+    assert [] == list(entry_conflicts.remarks([machine]))
 
 
 def test_a_submission_has_every_open_version_of_a_run(both, tmp_path):

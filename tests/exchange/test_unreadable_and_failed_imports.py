@@ -1,4 +1,4 @@
-"""Whatever is imported can be read again, and an import that fails changes nothing."""
+"""All that is imported can be read again, and an import that fails changes nothing."""
 
 import copy
 import json

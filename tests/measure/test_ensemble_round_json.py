@@ -7,7 +7,7 @@ import pytest
 from deepbench_ops.measure import ensemble_round_json, ensemble_sweeps
 from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.kernel_identity import KernelIdentity
-from deepbench_ops.storage import ensemble_round_checks, ensemble_round_files
+from deepbench_ops.storage import ensemble_round_checks, ensemble_round_files, measured_rounds
 
 TASK = KernelIdentity("gemm", "m35_n700_k2048_NN", "float32")
 
@@ -39,7 +39,7 @@ def test_a_round_comes_back(tmp_path):
     path = ensemble_round_files.path_of(tmp_path / "m", "numpy")
     facts, entry = ensemble_round_json.entry_of(TASK, ROUND)
     ensemble_round_checks.check(entry)
-    ensemble_round_files.add(path, facts, [entry])
+    measured_rounds.add(path, facts, [entry])
     assert {TASK: [ROUND]} == ensemble_round_json.load(path)
 
 

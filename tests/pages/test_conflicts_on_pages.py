@@ -18,7 +18,7 @@ from published_site import (
     write_table,
 )
 
-from deepbench_ops.storage import conflict_files, entry_conflict_files, model_runs
+from deepbench_ops.storage import conflict_files, entry_conflict_files, model_run_fields
 from deepbench_ops.storage.conflict_files import PointVersion
 from deepbench_ops.storage.entry_conflict_files import EntryConflicts, EntryVersion
 
@@ -50,7 +50,7 @@ def html(tmp_path_factory: Any) -> Path:
     conflict_files.write(conflict_files.file_of(result), {}, {versions[0].key: versions})
     latency, *_, scaling = MODEL_RUNS
     runs = [
-        EntryVersion(model_runs.FILE, {**run, name: seconds})
+        EntryVersion(model_run_fields.FILE, {**run, name: seconds})
         for run, name in ((latency, "median_seconds"), (scaling, "step_seconds"))
         for seconds in (run[name], OTHER_RUN)
     ]

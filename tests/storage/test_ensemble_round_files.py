@@ -2,14 +2,21 @@
 
 import gzip
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import bounded_read, ensemble_round_files
+from deepbench_ops.storage import (
+    bounded_read,
+    ensemble_round_files,
+    entry_conflict_files,
+    measured_rounds,
+)
 from deepbench_ops.storage.ensemble_round_files import RoundsFile, merged
+from deepbench_ops.storage.entry_conflict_files import EntryConflicts
 
 FACTS = {"d1": {"threads": "2"}, "d2": {"threads": "1"}, "unused": {"threads": "9"}}
 
@@ -43,7 +50,7 @@ def path(tmp_path):
 
 def test_rounds_are_read_as_they_were_written(path):
     """Facts that no line names are left out, all else comes back; the folder has the file."""
-    ensemble_round_files.add(path, FACTS, [entry(), entry("q", digest="d2")])
+    measured_rounds.add(path, FACTS, [entry(), entry("q", digest="d2")])
     found = ensemble_round_files.load(path)
     assert {"d1", "d2"} == set(found.facts)
     assert [entry(), entry("q", digest="d2")] == found.entries
@@ -74,16 +81,16 @@ def test_equal_content_makes_equal_bytes(tmp_path):
     """Two machines that take the same rounds in another order have the same file."""
     lines = [entry(), entry("q"), entry(round="1-1")]
     one, other = (ensemble_round_files.path_of(tmp_path / name, "numpy") for name in "ab")
-    ensemble_round_files.add(one, FACTS, lines)
+    measured_rounds.add(one, FACTS, lines)
     for line in reversed(lines):
-        ensemble_round_files.add(other, FACTS, [line])
+        measured_rounds.add(other, FACTS, [line])
     assert one.read_bytes() == other.read_bytes()
 
 
 def test_a_round_is_not_replaced_by_less(path):
     """Of two lines of the same kernel and round the one with more times stays."""
-    ensemble_round_files.add(path, FACTS, [entry(sweeps=5)])
-    ensemble_round_files.add(path, FACTS, [entry(sweeps=3)])
+    measured_rounds.add(path, FACTS, [entry(sweeps=5)])
+    measured_rounds.add(path, FACTS, [entry(sweeps=3)])
     assert [entry(sweeps=5)] == ensemble_round_files.load(path).entries
 
 
@@ -120,18 +127,44 @@ def test_longer_records_of_a_round_win_in_any_order(lines, data):
     ],
 )
 def test_a_round_with_other_numbers_replaces_none(path, change):
-    """In either order: the line names the file, the kernel and the round, and counts all."""
+    """In either order: both are kept, and other rounds are added."""
     other = entry()
     change(other)
     for first, second in ((entry(), other), (other, entry())):
         path.unlink(missing_ok=True)
-        ensemble_round_files.add(path, FACTS, [first, entry("q")])
-        before = path.read_bytes()
-        with pytest.raises(DeepbenchError) as refused:
-            ensemble_round_files.add(path, FACTS, [second, entry("r")])
-        assert f"{path}: round 1-0 of gemm p float32 forward has other" in str(refused.value)
-        assert "rounds that differ: 1" in str(refused.value)
-        assert before == path.read_bytes()
+        (path.parents[1] / entry_conflict_files.FILE).unlink(missing_ok=True)
+        measured_rounds.add(path, FACTS, [first, entry("q")])
+        measured_rounds.add(path, FACTS, [second, entry("r")])
+        assert [first, entry("q"), entry("r")] == ensemble_round_files.load(path).entries
+        [versions] = entry_conflict_files.load(path.parents[1]).versions.values()
+        assert sorted(map(ensemble_round_files.text, (first, second))) == [
+            one.text for one in versions
+        ]
+
+
+def test_a_round_that_goes_on_while_another_record_is_shown_is_kept(path):
+    """The history that measured it goes on; a record that it repeats adds nothing, and one that was
+    rejected stays so."""
+    imported, own, longer = entry(), entry(), entry()
+    imported["seconds"]["a"] = [9.0] * 3
+    measured_rounds.add(path, FACTS, [imported])
+    measured_rounds.add(path, FACTS, [own])
+    machine = path.parents[1]
+    filed = entry_conflict_files.load(machine)
+    [(key, versions)] = filed.versions.items()
+    chosen = [replace(one, rejected=one.entry == own) for one in versions]
+    entry_conflict_files.write(machine, EntryConflicts(filed.facts, {key: chosen}))
+    measured_rounds.add(path, FACTS, [own])
+    assert {key: chosen} == entry_conflict_files.load(machine).versions
+    longer["seconds"] = {name: [*column, 5.0] for name, column in longer["seconds"].items()}
+    longer["yardstick"]["seconds"].append(0.1)
+    measured_rounds.add(path, FACTS, [longer])
+    assert [imported] == ensemble_round_files.load(path).entries
+    [versions] = entry_conflict_files.load(machine).versions.values()
+    assert {True: [own], False: [longer, imported]} == {
+        rejected: [one.entry for one in versions if one.rejected is rejected]
+        for rejected in (True, False)
+    }
 
 
 def grown(line: dict) -> None:
@@ -142,8 +175,8 @@ def grown(line: dict) -> None:
 
 def test_stored_facts_stay(path):
     """Those that come with the same digest may be others."""
-    ensemble_round_files.add(path, FACTS, [entry()])
-    ensemble_round_files.add(path, {"d1": {"x": "y"}}, [entry("q")])
+    measured_rounds.add(path, FACTS, [entry()])
+    measured_rounds.add(path, {"d1": {"x": "y"}}, [entry("q")])
     assert {"d1": FACTS["d1"]} == ensemble_round_files.load(path).facts
 
 
@@ -172,12 +205,12 @@ def test_a_damaged_line_is_refused_by_file_and_line(path, change, reason):
     """The error names both, and the file stays as it is when rounds are to be added."""
     line = entry()
     change(line)
-    ensemble_round_files.add(path, FACTS, [entry("q")])
+    measured_rounds.add(path, FACTS, [entry("q")])
     text = gzip.decompress(path.read_bytes()) + json.dumps(line).encode() + b"\n"
     path.write_bytes(gzip.compress(text))
     before = path.read_bytes()
     with pytest.raises(DeepbenchError) as raised:
-        ensemble_round_files.add(path, FACTS, [entry("r")])
+        measured_rounds.add(path, FACTS, [entry("r")])
     assert f"{path}: line 3 is not a round of an ensemble ({reason}" in str(raised.value)
     assert before == path.read_bytes()
 
@@ -194,7 +227,7 @@ def test_a_line_of_something_else_is_refused(path, text):
 @pytest.mark.parametrize("keep", [0, 1, 12, 60])
 def test_a_torn_file_is_refused_in_one_line(path, keep):
     """A copy that broke off says so, whatever is left of it."""
-    ensemble_round_files.add(path, FACTS, [entry()])
+    measured_rounds.add(path, FACTS, [entry()])
     path.write_bytes(path.read_bytes()[:keep] or b"x")
     with pytest.raises(DeepbenchError, match="is not whole"):
         ensemble_round_files.load(path)
@@ -202,7 +235,7 @@ def test_a_torn_file_is_refused_in_one_line(path, keep):
 
 def test_a_file_that_unpacks_to_more_is_refused(path, monkeypatch):
     """A small file can hold gigabytes: they are not unpacked."""
-    ensemble_round_files.add(path, FACTS, [entry(sweeps=2000)])
+    measured_rounds.add(path, FACTS, [entry(sweeps=2000)])
     monkeypatch.setattr(bounded_read, "RECORDS", 10_000)
     assert path.stat().st_size < 10_000
     with pytest.raises(DeepbenchError, match="unpacked"):
@@ -211,7 +244,7 @@ def test_a_file_that_unpacks_to_more_is_refused(path, monkeypatch):
 
 def test_a_file_that_was_read_is_checked_again_only_when_it_changes(path, monkeypatch):
     """The next damage is noticed."""
-    ensemble_round_files.add(path, FACTS, [entry()])
+    measured_rounds.add(path, FACTS, [entry()])
     ensemble_round_files.load(path)
     with monkeypatch.context() as patched:
         patched.setattr(ensemble_round_files, "load", lambda _: pytest.fail("read again"))

@@ -1,15 +1,22 @@
 """Runs of models and rounds of histories for which different numbers were sent."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from deepbench_ops import damage_reports
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.submissions import entry_merging
 from deepbench_ops.exchange.submissions.entry_merging import ShownEntries
 from deepbench_ops.exchange.submissions.signed_versions import SignedVersions
-from deepbench_ops.storage import ensemble_round_files, entry_conflict_files, model_runs
+from deepbench_ops.storage import (
+    ensemble_round_files,
+    entry_conflict_files,
+    model_run_fields,
+    model_runs,
+)
 from deepbench_ops.storage.atomic_write import Ready
 from deepbench_ops.storage.ensemble_round_files import Entry
 from deepbench_ops.storage.entry_conflict_files import EntryConflicts, EntryKey, EntryVersion
@@ -49,9 +56,9 @@ class EntryConflict:
         if not self.every[0].is_run:
             family, problem, precision, operation = ensemble_round_files.kernel_of(entry)
             return f"round of {family} {operation}", (problem, precision, entry["round"])
-        asked = {**model_runs.FORMERLY, **entry}
-        asked["launcher"] = dict(entry.get("conditions") or {}).get(model_runs.LAUNCHER)
-        names = [*model_runs.ASKED[entry["kind"]], "launcher"]
+        asked = {**model_run_fields.FORMERLY, **entry}
+        asked["launcher"] = dict(entry.get("conditions") or {}).get(model_run_fields.LAUNCHER)
+        names = [*model_run_fields.ASKED[entry["kind"]], "launcher"]
         params = [
             f"{name} {asked[name]}"
             for name in names
@@ -81,6 +88,39 @@ def of_machine(machine: Path) -> list[EntryConflict]:
         one = EntryConflict(path, tuple(every), present.id if present else "")
         found += [one] if len(one.versions) > 1 else []
     return sorted(found, key=lambda one: (one.path.name, one.key, one.every[0].text))
+
+
+def run_seconds(conflicts: Iterable[EntryConflict]) -> dict[Hashable, tuple[float, ...]]:
+    """Return the seconds of all versions of the runs among open conflicts, by the run's key."""
+    found: dict[Hashable, tuple[float, ...]] = {}
+    for one in conflicts:
+        if one.every[0].is_run:
+            several = [entry_merging.seconds(each) for each in one.versions]
+            found[one.every[0].key.identity] = tuple(sorted(filter(None, several)))
+    return found
+
+
+def remark(conflicts: Sequence[EntryConflict], of_runs: bool) -> list[str]:
+    """Return a line about the runs of models, or the rounds, among a machine's open conflicts; none
+    without any."""
+    found = [one for one in conflicts if one.every[0].is_run is of_runs]
+    if not found:
+        return []
+    name, noun = found[0].machine.name, "model run" if of_runs else "round"
+    return [
+        f"{name}: {len(found)} {noun}{'' if len(found) == 1 else 's'} with different numbers, one"
+        f" of each is {'shown' if of_runs else 'used'}: deepbench conflicts --machine {name} lists"
+        " them"
+    ]
+
+
+def remarks(machines: Iterable[Path], of_runs: bool = False) -> Iterator[str]:
+    """Yield the remark of each machine that has one; a damaged file is reported."""
+    for machine in machines:
+        try:
+            yield from remark(of_machine(machine), of_runs)
+        except DeepbenchError as wrong:
+            damage_reports.report(str(wrong))
 
 
 def choose(pairs: Sequence[tuple[EntryConflict, EntryVersion]], ready: Ready) -> None:
@@ -114,7 +154,7 @@ def packed_runs(machine: Path) -> list[Entry]:
     Raises DeepbenchError for a damaged file.
     """
     others = [one.entry for one in _others(machine) if one.is_run]
-    return sorted([*model_runs.load(machine), *others], key=model_runs.order)
+    return sorted([*model_runs.load(machine), *others], key=model_run_fields.order)
 
 
 def packed_rounds(machine: Path) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from deepbench_ops.storage import (
     ensemble_round_files,
     entry_conflict_files,
     json_lines,
+    model_run_fields,
     model_runs,
 )
 from deepbench_ops.storage.atomic_write import Ready
@@ -32,7 +33,7 @@ from deepbench_ops.storage.entry_conflict_files import (
 
 
 def _run_contains(more: EntryVersion, less: EntryVersion) -> bool:
-    return all(more.entry.get(name) == less.entry.get(name) for name in RUN_NUMBERS)
+    return model_run_fields.same_numbers(more.entry, less.entry)
 
 
 def _run_weight(one: EntryVersion) -> tuple[int, float, str]:
@@ -46,9 +47,6 @@ def _round_contains(more: EntryVersion, less: EntryVersion) -> bool:
 def _round_weight(one: EntryVersion) -> tuple[int, float, str]:
     return samples(one), math.fsum(_times(one)), one.text
 
-
-RUN_NUMBERS = (*model_runs.TIMES, *model_runs.SAMPLES)
-"""Fields in which runs of the same conditions differ if they were measured twice."""
 
 RUNS = Rules(_run_contains, _run_weight)
 """Runs of models: the one with most batches or steps is shown, of as many the longest."""
@@ -65,14 +63,14 @@ def rules_of(one: EntryVersion) -> Rules[EntryVersion]:
 def samples(one: EntryVersion) -> int:
     """Return the number of batches or steps of a run, or of times of a round."""
     if one.is_run:
-        return max((one.entry.get(name) or 0 for name in model_runs.SAMPLES), default=0)
+        return max((one.entry.get(name) or 0 for name in model_run_fields.SAMPLES), default=0)
     return sum(1 for _ in _times(one))
 
 
 def seconds(one: EntryVersion) -> float | None:
     """Return the seconds of a run; the median of the anchor's in a round, None for none."""
     if one.is_run:
-        found: float = one.entry[model_runs.NEEDED[one.entry["kind"]]]
+        found: float = one.entry[model_run_fields.NEEDED[one.entry["kind"]]]
         return found
     times = [each for each in one.entry["seconds"].get(one.entry["anchor"], ()) if each is not None]
     return sorted(times)[len(times) // 2] if times else None
@@ -98,7 +96,7 @@ class ShownEntries:
         Raises DeepbenchError for a damaged one.
         """
         path = machine / file
-        if file == model_runs.FILE:
+        if file == model_run_fields.FILE:
             stored = RoundsFile({}, model_runs.load(machine))
         else:
             stored = ensemble_round_files.load(path)
@@ -110,8 +108,8 @@ class ShownEntries:
     ) -> None:
         """Write other versions of some lines. facts: of all that these name."""
         entries = [one.entry for one in {**self.versions, **chosen}.values()]
-        if self.path.name == model_runs.FILE:
-            runs = sorted(entries, key=model_runs.order)
+        if self.path.name == model_run_fields.FILE:
+            runs = sorted(entries, key=model_run_fields.order)
             atomic_write.write_text(ready(self.path), json_lines.as_text(runs))
             return
         lines = RoundsFile(dict(facts), entries)
@@ -166,7 +164,7 @@ def demand_whole(machine: Path, files: Iterable[str]) -> None:
     """Raise DeepbenchError for a damaged file among those that runs and rounds are merged with."""
     entry_conflict_files.load(machine)
     for file in files:
-        if file == model_runs.FILE:
+        if file == model_run_fields.FILE:
             model_runs.load(machine)
         elif (machine / file).exists():
             ensemble_round_files.demand_whole(machine / file)
@@ -179,4 +177,4 @@ def as_sent(ensembles: Mapping[str, Any], runs: Iterable[Any]) -> list[EntryVers
         for name, each in ensembles.items()
         for entry in each["rounds"]
     ]
-    return [*rounds, *(EntryVersion(model_runs.FILE, run) for run in runs)]
+    return [*rounds, *(EntryVersion(model_run_fields.FILE, run) for run in runs)]

@@ -8,8 +8,8 @@ from deepbench_ops.machine.impossible_times import Roofs
 from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.selections import CLASSES
-from deepbench_ops.storage import model_runs
-from deepbench_ops.storage.model_runs import ModelRun
+from deepbench_ops.storage import model_run_fields
+from deepbench_ops.storage.model_run_fields import ModelRun
 
 FIELD = "model_runs"
 
@@ -21,7 +21,7 @@ def check(sent: Iterable[ModelRun], known: Profile) -> None:
     """
     for number, run in enumerate(sent, 1):
         try:
-            wrong = model_runs.why_not(run) or _beaten(run, known)
+            wrong = model_run_fields.why_not(run) or _beaten(run, known)
         except (KeyError, TypeError, ValueError) as fault:
             wrong = f"it is no run ({type(fault).__name__}: {fault})"
         if wrong:
