@@ -143,9 +143,7 @@ def _yardsticks(groups: Mapping[str, Mapping[str, Figure]]) -> list[dict[str, An
 
 
 def _run(machine: str, run: ModelRun) -> dict[str, Any]:
-    release = run["release"]
-    named = isinstance(release, str)
-    framework, version = framework_and_version(release) if named else (None, release)
+    framework, version = framework_and_version(run["release"])
     conditions = run.get("conditions")
     return {
         **run,
@@ -167,8 +165,18 @@ def _table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema, path: Path) -> 
         if len(rows) > 1:
             return pa.concat_tables([_table([row], schema, path) for row in rows])
         reason = " ".join(str(wrong).split())
-        damage_reports.report(f"{path}: the store cannot hold one of its values: {reason}: mend it")
+        name = next(filter(partial(_cannot_hold, schema, rows[0]), schema.names))
+        damage_reports.report(f"{path}: the store cannot hold its {name}: {reason}: mend it")
         return schema.empty_table()
+
+
+def _cannot_hold(schema: pa.Schema, row: Mapping[str, Any], name: str) -> bool:
+    """Whether a value of a row is of another kind than its column."""
+    try:
+        pa.array([row.get(name)], schema.field(name).type)
+    except (ValueError, TypeError, OverflowError):
+        return True
+    return False
 
 
 def _read_or(default: Read, reading: Callable[[], Read]) -> Read:

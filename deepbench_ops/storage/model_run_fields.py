@@ -1,5 +1,7 @@
 """Fields of the runs of whole models, by which they are known, compared and checked."""
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 from deepbench_ops.run_conditions import LAYOUT
@@ -38,16 +40,20 @@ NUMBERS = (*TIMES, *SAMPLES)
 MOST = 10**9
 """Largest count."""
 
-FIELDS = {
-    *("kind", *TIMES, *COUNTS, *ASKED["latency"], *ASKED["scaling"]),
-    *("framework", "day", "conditions", "off", "drift"),
-}
+HALF = re.compile("[\ud800-\udfff]")
+"""Half a character, as JSON may name it."""
+
+EXACT = 2**53
+"""Largest whole number up to which a float holds each."""
 
 NEEDED = {"latency": "median_seconds", "scaling": "step_seconds"}
 """By kind of run, its time."""
 
 FORMERLY = {"layout": LAYOUT.usual, "inter_op": None}
 """Values of fields that earlier runs lack: the usual layout, torch's own threads."""
+
+NULLABLE = {*TIMES, "inter_op", "framework", "day", "off", "drift"}
+"""Fields that may be null."""
 
 ModelRun = dict[str, Any]
 
@@ -73,20 +79,11 @@ def why_not(run: ModelRun) -> str:
     """Return the field of a run that cannot be right; "" where all can. Raises KeyError and
     TypeError for an entry that is no run."""
     hash(key(run))
-    if unknown := sorted(run.keys() - FIELDS):
+    if unknown := sorted(run.keys() - FIELDS.keys()):
         return f"its field {unknown[0][:40]!r} is damaged, or of a newer version"
     for name, value in run.items():
-        if name in TIMES:
-            right = value is None or seconds_limits.is_time(value)
-        elif name in COUNTS:
-            right = type(value) is int and 1 <= value <= MOST
-            right |= value is None and name == "inter_op"
-        elif name == "conditions":
-            right = all(isinstance(text, str) for text in dict(value).values())
-        else:
-            right = isinstance(value, str | bool | None) or seconds_limits.is_number(value)
-        if not right:
-            return f"its {name} is {value!r}"
+        if not (FIELDS[name](value) or (value is None and name in NULLABLE)):
+            return f"its {name} is {repr(value)[:40]}"
     needed = NEEDED[run["kind"]]
     if run.get(needed) is None:
         return f"it lacks {needed}"
@@ -95,3 +92,32 @@ def why_not(run: ModelRun) -> str:
         if times != sorted(times):
             return f"its {', '.join(names)} do not ascend"
     return ""
+
+
+def _is_text(value: object) -> bool:
+    """Whether a value is a text without half a character, which no file in UTF-8 can hold."""
+    return isinstance(value, str) and not HALF.search(value)
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 1 <= value <= MOST
+
+
+def _is_figure(value: object) -> bool:
+    return seconds_limits.is_number(value) and (type(value) is float or abs(value) <= EXACT)  # type: ignore[arg-type]
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, dict) and all(map(_is_text, (*value, *value.values())))
+
+
+FIELDS: dict[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("kind", "model", "precision", "by", "layout", "device", "release"), _is_text),
+    **dict.fromkeys(("framework", "day"), _is_text),
+    **dict.fromkeys(TIMES, seconds_limits.is_time),
+    **dict.fromkeys(COUNTS, _is_count),
+    **dict.fromkeys(("off", "drift"), _is_figure),
+    "split": lambda value: isinstance(value, bool),
+    "conditions": _are_texts,
+}
+"""Checks by name of a field: whether a value that is not null can be right."""

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import model_runs
+from deepbench_ops.storage import model_run_fields, model_runs
 
 RUN = {
     "kind": "latency",
@@ -67,3 +67,28 @@ def test_a_broken_run_is_named_and_nothing_is_lost(tmp_path, line):
         with pytest.raises(DeepbenchError, match="line 2 is not a run of a model"):
             asked(tmp_path / "box")
     assert torn == path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"release": 3}, "its release is 3"),
+        ({"release": None}, "its release is None"),
+        ({"day": 5}, "its day is 5"),
+        ({"off": "x"}, "its off is 'x'"),
+        ({"off": 10**400}, "its off is 1000"),
+        ({"drift": True}, "its drift is True"),
+        ({"precision": 1.5}, "its precision is 1.5"),
+        ({"by": None}, "its by is None"),
+        ({"layout": 1}, "its layout is 1"),
+        ({"framework": "x\ud800"}, r"its framework is 'x\ud800'"),
+        ({"conditions": [["os", "Linux"]]}, "its conditions is"),
+        ({"conditions": {"os": 1}}, "its conditions is"),
+        ({"kind": "scaling", "split": 0, "ranks": 2, "step_seconds": 1.0}, "its split is 0"),
+    ],
+    ids=str,
+)
+def test_a_field_of_another_type_is_named(change, said):
+    """The store could not hold it, and 0 is the same condition as false."""
+    assert model_run_fields.why_not({**RUN, **change}).startswith(said)
+    assert "" == model_run_fields.why_not({**RUN, "off": 1, "drift": None, "inter_op": None})
