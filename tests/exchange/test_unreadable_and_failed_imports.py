@@ -2,6 +2,7 @@
 
 import copy
 import json
+import shutil
 
 import pytest
 from command import deepbench
@@ -17,7 +18,10 @@ from example_submissions import (
     taken,
     values,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange import readable_json
 from deepbench_ops.exchange.submissions import entry_conflicts
 from deepbench_ops.releases import table_location
@@ -98,13 +102,26 @@ def test_characters_outside_of_the_basic_plane_are_whole():
     assert "" == readable_json.why_not(json.loads('{"a": ["\\ud83d\\ude00"]}'))
 
 
-def test_runs_with_any_whole_text_are_read_again(tmp_path):
-    """Two that differ, with their conflict."""
+@settings(max_examples=60, deadline=None)
+@given(st.text(st.characters() | st.characters(categories=["Cs"]), min_size=1, max_size=4))
+def test_any_text_that_is_taken_is_read_again(tmp_path_factory, text):
+    """In runs and rounds that differ, with their conflicts."""
+    results = tmp_path_factory.mktemp("results")
     for seconds in (1.0, 2.0):
-        run = {**RUN, "framework": "\u2028\x85\U0001f600\x00", "median_seconds": seconds}
-        taken(tmp_path, with_entries(run))
-    [conflict] = entry_conflicts.of_machine(tmp_path / "box")
-    assert 2 == len(conflict.versions)
+        run = {**RUN, "framework": text, "median_seconds": seconds}
+        entry = {**ROUND, "seconds": {RELEASE.name: [seconds]}, "state": text}
+        try:
+            taken(results, with_entries(run, rounds=[entry]))
+        except DeepbenchError as refused:
+            assert "half a character" in str(refused)
+            assert any("\ud800" <= each <= "\udfff" for each in text)
+            assert {} == values(results)
+            return
+    found = entry_conflicts.of_machine(results / "box")
+    assert {text} == {one.entry.get("framework", text) for each in found for one in each.versions}
+    assert {text} == {one.entry.get("state", text) for each in found for one in each.versions}
+    assert [2, 2] == [len(each.versions) for each in found]
+    shutil.rmtree(results)
 
 
 @pytest.mark.parametrize(
