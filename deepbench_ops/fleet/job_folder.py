@@ -5,6 +5,7 @@ lock of its folder, so that one that is submitted twice is measured once. `outco
 last; a job without it was interrupted, and goes on from its journal when it is started again.
 """
 
+import fcntl
 import json
 import re
 import time
@@ -12,8 +13,6 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
-
-from filelock import FileLock, Timeout
 
 from deepbench_ops.fleet.fleet_plan import LONGEST, MOST_POINTS, Job, Plan
 from deepbench_ops.storage import atomic_write, bounded_read, locks
@@ -204,11 +203,13 @@ def _read(path: Path) -> Outcome | None:
 
 
 def is_locked(path: Path) -> bool:
-    """Return whether a process holds a lock file."""
-    if not path.exists():
-        return False
+    """Return whether a process holds a lock file, which may be another user's; False where this
+    user may not read it."""
     try:
-        with FileLock(path).acquire(timeout=0):
-            return False
-    except Timeout:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
         return True
+    except (FileNotFoundError, PermissionError):
+        return False
+    return False

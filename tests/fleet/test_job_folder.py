@@ -1,8 +1,11 @@
 """States of a job, as its folder shows them."""
 
+import errno
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import fleet_project
 import pytest
@@ -28,6 +31,27 @@ def test_a_job_goes_through_its_states(folder):
     folder.end(Outcome(True, "n1", 1.5))
     assert "measured" == folder.state()
     assert Outcome(True, "n1", 1.5) == folder.outcome()
+
+
+def test_a_lock_of_another_user_is_only_read(folder, monkeypatch):
+    """One that this user may not read either is not known to be held."""
+    usual = os.open
+
+    def reading(path, flags, *more, **named):
+        if flags & (os.O_RDWR | os.O_WRONLY):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return usual(path, flags, *more, **named)
+
+    def nothing(*_, **__):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    with locks.writing(folder.path, doing="a job"):
+        monkeypatch.setattr(os, "open", reading)
+        assert "running" == folder.state()
+        monkeypatch.setattr(Path, "open", nothing)
+        assert not job_folder.is_locked(folder.path / locks.NAME)
+        monkeypatch.undo()
+    assert "interrupted" == folder.state()
 
 
 def test_times_await_their_merge_until_it_is_noted(folder):
