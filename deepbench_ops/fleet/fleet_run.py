@@ -9,7 +9,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -23,11 +22,13 @@ from deepbench_ops.fleet import (
     left_jobs,
     reason_lines,
     reframe_site,
+    scheduler_answer,
+    submissions,
 )
 from deepbench_ops.fleet.job_folder import MEASURED, JobFolder
 from deepbench_ops.fleet.left_jobs import LeftJob
 from deepbench_ops.fleet.pending_jobs import PendingJobs
-from deepbench_ops.fleet.scheduled_jobs import PLAN_VARIABLE, SLURM, FleetJobs
+from deepbench_ops.fleet.scheduled_jobs import PLAN_VARIABLE, FleetJobs
 from deepbench_ops.storage import locks
 
 CHECKS = Path(__file__).parent / "checks" / "deepbench_job.py"
@@ -41,11 +42,14 @@ SAID = "reframe.txt"
 """File with ReFrame's output."""
 
 POLL_SECONDS = 2.0
-SUBMIT_SECONDS = 60.0
-"""Seconds that a submission may take after its ReFrame was killed; ReFrame itself waits as long."""
-
 STOP_SECONDS = 120.0
 """Seconds that ReFrame may take to cancel its jobs."""
+
+UNSTOPPED = {
+    True: "scancel gets its jobs",
+    False: "cancel the jobs that the scheduler still lists",
+}
+"""Who cancels the jobs of a ReFrame that did not in that time, by whether they are in Slurm."""
 
 CANCEL = signal.SIGTERM
 """At this signal ReFrame cancels its jobs, and ignores further ones. SIGINT would interrupt that
@@ -80,34 +84,42 @@ class FleetRun:
         """The folder of ReFrame's stages, logs and reports."""
         return self.jobs.path.parent / FOLDER
 
-    @property
-    def _by_slurm(self) -> bool:
-        return any(each.scheduler in SLURM for each in self.jobs.site.partitions)
-
     def run(self) -> bool:
         """Run the jobs that are not measured; return whether all of them are measured and merged at
         the end, also on every node of a plan for every node.
 
         Raises DeepbenchError where another run of this plan is going on, or Slurm is silent for
         long, OSError where the results cannot be written, and KeyboardInterrupt after Ctrl-C, when
-        all jobs are cancelled and their results are merged.
+        ReFrame and Slurm were asked to cancel all jobs, and the results are merged. A line says
+        where Slurm did not answer.
         """
         with locks.writing(self.folder, doing="deepbench fleet run"):
-            self._wait_for(self._left_in_slurm())
-            self.collect()
-            left_out = self.jobs.left_out(self.more)
-            for line in left_out.values():
-                self._say_once(line)
-            passed = not self.jobs.open_jobs or any(
-                self._give_to_reframe(attempt) for attempt in range(ATTEMPTS)
-            )
-            # A node on which a job never began has no folder: ReFrame alone knows of it.
-            everywhere = passed and all(map(self.jobs.has_measured_all, left_out))
+            try:
+                everywhere = self._measure()
+            except KeyboardInterrupt:
+                self._cancel_in_slurm()
+                raise
+            finally:
+                self.collect()
             return (
                 (everywhere or not self.jobs.plan.every_node)
                 and not self.left()
                 and not self.refused()
             )
+
+    def _measure(self) -> bool:
+        """Run the jobs that are not measured; return whether all of ReFrame's tests passed, and the
+        nodes that were left out have measured all jobs."""
+        self.collect()
+        self._wait_for(self._left_in_slurm())
+        left_out = self.jobs.left_out(self.more)
+        for line in left_out.values():
+            self._say_once(line)
+        # A node on which a job never began has no folder: ReFrame alone knows of it.
+        passed = not self.jobs.open_jobs or any(
+            self._give_to_reframe(attempt) for attempt in range(ATTEMPTS)
+        )
+        return passed and (not left_out or left_out.keys() <= self.jobs.measured_nodes())
 
     def folders(self) -> list[JobFolder]:
         """Return the folders of all jobs."""
@@ -136,35 +148,36 @@ class FleetRun:
             self._say_once(f"{error.filename or self.results}: {error.strerror}: make room there")
 
     def _left_in_slurm(self) -> list[LeftJob]:
-        """Return the jobs that Slurm has, though no ReFrame runs that submitted them."""
-        if not self._by_slurm:
+        """Return the jobs that Slurm has, though no ReFrame runs that submitted them, when no
+        process of this host submits any."""
+        if not self.jobs.by_slurm:
             return []
+        submissions.wait(self.folder, self._say_once)
         return left_jobs.listed_in_the_end(self.folder, self._say_once)
 
-    def _await_submission(self, group: int) -> None:
-        """Wait until a ReFrame that was killed has left no process of its group, such as an sbatch
-        that has not answered yet."""
-        until = time.monotonic() + SUBMIT_SECONDS
-        with suppress(OSError):
-            while self._by_slurm and time.monotonic() < until:
-                os.killpg(group, 0)
-                time.sleep(0.1)
+    def _cancel_in_slurm(self) -> None:
+        """Cancel all jobs that Slurm has of this folder, when no process of this host submits any;
+        another Ctrl-C ends the wait for that."""
+        if not self.jobs.by_slurm:
+            return
+        try:
+            submissions.wait(self.folder, self._say_once)
+        except DeepbenchError as reason:
+            self._say_once(str(reason))
+        finally:
+            left_jobs.cancel(self.folder, self._say_once)
 
     def _wait_for(self, jobs: Sequence[LeftJob]) -> None:
-        """Wait until Slurm has no job of a ReFrame that is gone; after Ctrl-C cancel them."""
+        """Wait until Slurm has no job of a ReFrame that is gone."""
+        if not jobs:
+            return
         pending = PendingJobs(self.folder, self._say_once)
 
         def meanwhile() -> None:
             self._collect_if_possible()
             pending.look()
 
-        try:
-            left_jobs.wait(self.folder, jobs, self._say_once, meanwhile)
-        except KeyboardInterrupt:
-            left_jobs.cancel(self.folder)
-            raise
-        finally:
-            self.collect()
+        left_jobs.wait(self.folder, jobs, self._say_once, meanwhile)
 
     def _say_once(self, line: str) -> None:
         """Print a line unless this run has: a job that is refused is tried again and again."""
@@ -183,7 +196,7 @@ class FleetRun:
                 # killed, this process still lets ReFrame cancel its jobs
                 process_lifetime.bound(self._command(report), by=CANCEL),
                 cwd=self.folder,
-                env={**BLOCKED_JOBS, **os.environ, PLAN_VARIABLE: str(self.jobs.path)},
+                env={**BLOCKED_JOBS, **scheduler_answer.environ(), **self._variables},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -192,18 +205,15 @@ class FleetRun:
         try:
             while not _ended(process, POLL_SECONDS):
                 self._collect_if_possible()
-                if self._by_slurm:
+                if self.jobs.by_slurm:
                     pending.look()
-        except KeyboardInterrupt:
-            _stop(process)
-            self._await_submission(process.pid)
-            if self._by_slurm:
-                left_jobs.cancel(self.folder)
-            raise
         finally:
-            _stop(process)
-            self.collect()
-        self._await_submission(process.pid)
+            if not _stop(process):
+                self._say_once(
+                    f"ReFrame did not end within {STOP_SECONDS:.0f} s and was killed:"
+                    f" {UNSTOPPED[self.jobs.by_slurm]}"
+                )
+                self._cancel_in_slurm()
         left = self._left_in_slurm()
         failures = _failures(report)
         known = {*pending.cancelled, *(each.number for each in left)}
@@ -213,6 +223,11 @@ class FleetRun:
             self._say_once(line)
         self._wait_for(left)
         return process.returncode == 0 or not (self.jobs.plan.every_node or self.left())
+
+    @property
+    def _variables(self) -> dict[str, str]:
+        """ReFrame's variables: the plan, and the mark of all processes that submit for it."""
+        return {PLAN_VARIABLE: str(self.jobs.path), **submissions.mark(self.folder, os.environ)}
 
     def _command(self, report: Path) -> list[str]:
         """Return ReFrame's command line."""
@@ -244,17 +259,16 @@ def _ended(process: "subprocess.Popen[bytes]", seconds: float) -> bool:
     return process.returncode is not None
 
 
-def _stop(process: "subprocess.Popen[bytes]") -> None:
-    """Have ReFrame cancel its jobs and end, where it has not."""
+def _stop(process: "subprocess.Popen[bytes]") -> bool:
+    """Have ReFrame cancel its jobs and end, where it has not; return False where it had to be
+    killed."""
     if process.poll() is None:
         process.send_signal(CANCEL)
         if not _ended(process, STOP_SECONDS):
             process.kill()
             process.wait()
-            raise DeepbenchError(
-                f"ReFrame did not end within {STOP_SECONDS:.0f} s: cancel the jobs that the"
-                " scheduler still lists"
-            )
+            return False
+    return True
 
 
 def _failures(report: Path) -> list[tuple[str | None, str, str]]:

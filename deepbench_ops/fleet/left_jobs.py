@@ -9,7 +9,6 @@ import shlex
 import shutil
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,20 +30,36 @@ POLL_SECONDS = 2.0
 ENDED = "COMPLETING"
 """Squeue's word for a job that has ended, though its node is not free yet."""
 
+PENDING, HELD = "PENDING", "held"
+"""Squeue's word for a job that waits, and a part of its reasons for one that no one has released:
+JobHeldUser, JobHeldAdmin."""
+
 
 @dataclass(frozen=True)
 class LeftJob:
     """A job in Slurm's queue: its number there, its state in squeue's word, and its id in the plan,
-    "" where its script is gone."""
+    "" where its script is gone; reason: squeue's, why it waits, "" unless it does."""
 
     number: str
     state: str
     id: str
+    reason: str = ""
 
     @property
     def name(self) -> str:
-        """Number, id and state, for a line."""
-        return " ".join(filter(None, (self.number, self.id, f"({self.state.lower()})")))
+        """Number, id, state and reason, for a line."""
+        state = ": ".join(filter(None, (self.state.lower(), self.reason)))
+        return " ".join(filter(None, (self.number, self.id, f"({state})")))
+
+    @property
+    def release(self) -> str:
+        """The line with the mend where the job is held, else ""."""
+        if HELD not in self.reason.lower():
+            return ""
+        return (
+            f"job {self.number} is held ({self.reason}): let it start with scontrol release"
+            f" {self.number}, or give it up with scancel {self.number}"
+        )
 
 
 def named(jobs: Sequence[LeftJob]) -> str:
@@ -61,15 +76,15 @@ def listed(folder: Path) -> list[LeftJob]:
     if shutil.which("squeue") is None:
         return []
     folder = folder.resolve()
-    asked = ("--noheader", "--sort=i", f"--user={os.getuid()}", "--format=%i|%T|%Z")
+    asked = ("--all", "--noheader", "--sort=i", f"--user={os.getuid()}", "--format=%i|%T|%r|%Z")
     rows = [
-        line.split("|", maxsplit=2)
+        line.split("|", maxsplit=3)
         for line in scheduler_answer.demanded("squeue", *asked).splitlines()
     ]
     return [
-        LeftJob(row[0], row[1], _id(Path(row[2])))
+        LeftJob(row[0], row[1], _id(Path(row[3])), row[2] if row[1] == PENDING else "")
         for row in rows
-        if len(row) == 3 and row[1] != ENDED and Path(row[2]).is_relative_to(folder)
+        if len(row) == 4 and row[1] != ENDED and Path(row[3]).is_relative_to(folder)
     ]
 
 
@@ -106,24 +121,31 @@ def listed_in_the_end(folder: Path, say: Callable[[str], None]) -> list[LeftJob]
 def wait(
     folder: Path, jobs: Sequence[LeftJob], say: Callable[[str], None], meanwhile: Callable[[], None]
 ) -> None:
-    """Wait until Slurm has none of these jobs, nor others of the folder.
+    """Wait until Slurm has none of these jobs, nor others of the folder, as long as it takes.
 
-    meanwhile: called again and again. Raises as `listed_in_the_end` does.
+    say: prints a line that it has not printed yet, such as the one that a job is held. meanwhile:
+    called again and again. Raises as `listed_in_the_end` does.
     """
     while jobs:
         say(f"{named(jobs)}: waiting for them")
         known = {each.number for each in jobs}
         while {each.number for each in jobs} & known:
+            for line in filter(None, (each.release for each in jobs)):
+                say(line)
             time.sleep(POLL_SECONDS)
             meanwhile()
             jobs = listed_in_the_end(folder, say)
 
 
-def cancel(folder: Path) -> None:
-    """Cancel the jobs, where Slurm answers."""
-    with suppress(DeepbenchError):
+def cancel(folder: Path, say: Callable[[str], None]) -> None:
+    """Cancel the jobs; where Slurm does not answer, say that they go on."""
+    numbers: list[str] = []
+    try:
         if numbers := [each.number for each in listed(folder)]:
             scheduler_answer.demanded("scancel", *numbers)
+    except DeepbenchError as reason:
+        named = " ".join(numbers) or "its jobs"
+        say(f"Slurm does not answer ({reason}), and jobs may go on: scancel {named} when it does")
 
 
 def _id(place: Path) -> str:

@@ -78,7 +78,7 @@ class PendingJobs:
 
 def waiting(folder: Path) -> list[PendingJob]:
     """Return this user's pending jobs that were submitted from a folder inside this one."""
-    asked = ("--states=PENDING", f"--user={os.getuid()}", "--format=%i|%D|%n|%P|%r|%Z")
+    asked = ("--all", "--states=PENDING", f"--user={os.getuid()}", "--format=%i|%D|%n|%P|%r|%Z")
     found = []
     for id, nodes, named, partition, reason, place in slurm_nodes.rows(6, "squeue", *asked):
         if Path(place).is_relative_to(folder) and nodes.isdecimal():

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.fleet import job_folder, reframe_site, slurm_nodes
+from deepbench_ops.fleet import job_folder, reframe_site, sbatch_options, slurm_nodes
 from deepbench_ops.fleet.fleet_plan import Plan
 from deepbench_ops.fleet.job_folder import MEASURED
-from deepbench_ops.fleet.reframe_site import Site
+from deepbench_ops.fleet.reframe_site import Partition, Site
 
 PLAN_VARIABLE = "DEEPBENCH_FLEET_PLAN"
 """Names the plan for the ReFrame tests."""
@@ -78,6 +78,16 @@ class FleetJobs:
         return self.site.partition_of(machine_type).name
 
     @property
+    def partitions(self) -> list[Partition]:
+        """The partitions of the plan's machine types."""
+        return [self.site.partition_of(each) for each in self.plan.machine_types]
+
+    @property
+    def by_slurm(self) -> bool:
+        """Whether Slurm schedules any of the plan's jobs."""
+        return any(each.scheduler in SLURM for each in self.partitions)
+
+    @property
     def ranks(self) -> int:
         """Number of processes that each job starts, on all of its nodes."""
         return self.plan.placement.ranks if self.plan.placement else 1
@@ -94,19 +104,22 @@ class FleetJobs:
         options: those of ReFrame; none is known where they name another partition.
         """
         found: dict[str, str] = {}
-        if self.plan.every_node and not any("partition=" in each for each in options):
-            for machine in self.plan.machines:
-                part = self.site.partition_of(machine)
-                if part.scheduler in SLURM and part.of_slurm:
-                    found |= slurm_nodes.all_left_out(part.of_slurm, [*part.access, *options])
-        return {node: line for node, line in found.items() if not self.has_measured_all(node)}
+        if self.plan.every_node:
+            more = sbatch_options.of(options)
+            if not any(map(sbatch_options.NAMES_PARTITION.search, more)):
+                for part in self.partitions:
+                    if part.scheduler in SLURM and part.of_slurm:
+                        found |= slurm_nodes.all_left_out(part.of_slurm, [*part.access, *more])
+        done = self.measured_nodes() if found else set()
+        return {node: line for node, line in found.items() if node not in done}
 
-    def has_measured_all(self, node: str) -> bool:
-        """Return whether a node has measured each job of a plan for every node and its type."""
-        folders = [
-            folder for folder in job_folder.folders(self.plan, self.path) if folder.node == node
-        ]
-        return bool(folders) and all(folder.state() == MEASURED for folder in folders)
+    def measured_nodes(self) -> set[str]:
+        """Return the nodes that have measured each job of a plan for every node and their type."""
+        measured: dict[str, bool] = {}
+        for folder in job_folder.folders(self.plan, self.path):
+            if measured.get(folder.node, True):
+                measured[folder.node] = folder.state() == MEASURED
+        return {node for node, all_of_them in measured.items() if all_of_them}
 
     def arguments(self, id: str) -> list[str]:
         """Return the arguments of `python` in the job script, quoted for a shell."""

@@ -1,11 +1,21 @@
 """The output of a scheduler's command, such as squeue."""
 
+import os
 import subprocess
 
 from deepbench_ops.errors import DeepbenchError
 
 SECONDS = 30.0
 """How long a command may take; without a controller Slurm's do not end for long."""
+
+CHANGED_BY = ("SACCT_", "SCANCEL_", "SINFO_", "SQUEUE_")
+"""Beginnings of variables by which users choose columns, states and partitions for Slurm's
+commands; here they would hide jobs or nodes."""
+
+
+def environ() -> dict[str, str]:
+    """Return the variables of this process without those that change the answers of Slurm."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(CHANGED_BY)}
 
 
 def of(*command: str) -> str:
@@ -21,6 +31,7 @@ def demanded(*command: str) -> str:
     try:
         done = subprocess.run(
             command,
+            env=environ(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -1,9 +1,8 @@
 """The nodes of Slurm's partitions that jobs do not get: reserved, drained or down ones."""
 
-import re
 from collections.abc import Sequence
 
-from deepbench_ops.fleet import scheduler_answer
+from deepbench_ops.fleet import sbatch_options, scheduler_answer
 
 OUT_OF_USE = ("down", "drained", "fail", "inval")
 """States of nodes, in sinfo's words, that end only when an administrator resumes the node. A node
@@ -18,9 +17,6 @@ AGAIN = "when that is mended, give the same command again"
 RESERVED = "RESERVED"
 """Slurm's mark of a node in a reservation that has begun."""
 
-CHOOSES = re.compile(r"(^|\s)-[Cwx]|(^|-|\s)(constraint|nodelist|exclude|reservation)[= ]")
-"""Options of sbatch, and of ReFrame's -J, that choose among the nodes of a partition."""
-
 
 def states(partitions: set[str]) -> dict[str, dict[str, str]]:
     """Return the state of each node by its name, by partition; "" where jobs may wait for it.
@@ -31,7 +27,7 @@ def states(partitions: set[str]) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {each: {} for each in partitions}
     if not partitions:
         return found
-    asked = ("--Node", f"--partition={','.join(sorted(partitions))}")
+    asked = ("--all", "--Node", f"--partition={','.join(sorted(partitions))}")
     for name, partition, state, reason in rows(4, "sinfo", *asked, "--format=%N|%R|%T|%E"):
         word = state.rstrip(PLAIN_MARKS)
         said = f"{word} ({reason})" if word in OUT_OF_USE else ""
@@ -63,7 +59,7 @@ def all_left_out(partition: str, options: Sequence[str]) -> dict[str, str]:
 
     options: those of sbatch; where they choose among the nodes, there are no lines.
     """
-    if any(CHOOSES.search(each) for each in options):
+    if any(sbatch_options.CHOOSES_NODES.search(each) for each in options):
         return {}
     found = states({partition})[partition]
     reserved = reservations()

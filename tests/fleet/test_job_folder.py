@@ -10,8 +10,10 @@ from pathlib import Path
 import fleet_project
 import pytest
 
-from deepbench_ops.fleet import job_folder
+from deepbench_ops.fleet import job_folder, slurm_nodes
 from deepbench_ops.fleet.job_folder import Outcome
+from deepbench_ops.fleet.reframe_site import Partition, Site
+from deepbench_ops.fleet.scheduled_jobs import FleetJobs
 from deepbench_ops.storage import locks
 
 
@@ -147,6 +149,36 @@ def test_a_damaged_outcome_is_a_failure_with_its_reason(folder):
         assert "failed" == folder.state()
         reason = folder.outcome().reason
         assert re.search(r"outcome.json is not whole .*: the next run goes on", reason)
+
+
+def test_nodes_that_measured_all_jobs_are_found_by_one_listing(tmp_path, monkeypatch):
+    """However many nodes are left out; lines name the others alone."""
+    jobs = [fleet_project.job(number) for number in (1, 2)]
+    plan, path = fleet_project.plan(*jobs, every_node=True), tmp_path / "plan.json"
+    part = Partition("lab:cpu", fleet_project.MACHINE, "slurm", ("-p cpu",))
+    found = FleetJobs(path, plan, Site("lab", "", (part,)))
+    for node, number in (("n1", 1), ("n1", 2), ("n2", 1)):
+        job_folder.folder_of(plan, path, jobs[number - 1], node).end(Outcome(True, node, 1.0))
+    down = {node: f"{node} is down" for node in ("n1", "n2", "n3")}
+    monkeypatch.setattr(slurm_nodes, "all_left_out", lambda *_: down)
+    usual, calls = job_folder.folders, []
+    monkeypatch.setattr(job_folder, "folders", lambda *a: [calls.append(a), *usual(*a)][1:])
+    assert {"n2", "n3"} == found.left_out().keys()
+    assert 1 == len(calls)
+
+
+@pytest.mark.parametrize("option", ["-Jp=other", "--job-option=partition=other"])
+def test_nodes_of_a_partition_that_reframe_is_given_are_not_known(tmp_path, option, monkeypatch):
+    """Options of ReFrame that look alike change nothing."""
+    plan = fleet_project.plan(every_node=True)
+    part = Partition("lab:cpu", fleet_project.MACHINE, "slurm", ("-p cpu",))
+    found = FleetJobs(tmp_path / "plan.json", plan, Site("lab", "", (part,)))
+    monkeypatch.setattr(
+        slurm_nodes, "states", lambda names: {each: {"n1": "down"} for each in names}
+    )
+    monkeypatch.setattr(slurm_nodes, "reservations", dict)
+    assert {} == found.left_out([option])
+    assert {"n1"} == found.left_out(["-x", "Foo", "-C", "partition=x.py"]).keys()
 
 
 def test_where_every_node_runs_a_job_each_has_a_folder(tmp_path):

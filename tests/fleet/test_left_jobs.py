@@ -16,8 +16,8 @@ AWAY = "#!/bin/sh\necho 'slurm_load_jobs error: Unable to contact slurm controll
 
 @pytest.fixture
 def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the answer of squeue; scancel notes its numbers."""
-    answer = f"#!/bin/sh\nexec cat {tmp_path}/queue.txt\n"
+    """A folder with the answer of squeue on hidden partitions too; scancel notes its numbers."""
+    answer = f'#!/bin/sh\n[ "$1" = --all ] && exec cat {tmp_path}/queue.txt\n'
     (tmp_path / "squeue").write_text(answer)
     (tmp_path / "scancel").write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/cancelled.txt\n')
     for name in ("squeue", "scancel"):
@@ -29,30 +29,35 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def fill(slurm: Path, *rows: str) -> None:
-    """Write an answer of squeue: number, state and the folder below that of the run."""
+    """Write an answer of squeue: number, state, reason and the folder below that of the run."""
     lines = [f"{row.rpartition('|')[0]}|{slurm}/{row.rpartition('|')[2]}\n" for row in rows]
     (slurm / "queue.txt").write_text("".join(lines))
 
 
-def test_jobs_are_named_by_number_id_and_state(slurm: Path) -> None:
+def test_jobs_are_named_by_number_id_state_and_reason(slurm: Path) -> None:
     """The id is in the job script; a path with a space is quoted there."""
     script = f"python -m {left_jobs.PROGRAM} '/a b/plan.json' {ID} 12ab"
     (slurm / "reframe" / "a" / left_jobs.SCRIPT).write_text(f"#!/bin/sh\n{script}\n")
-    fill(slurm, "7|RUNNING|reframe/a", "8|PENDING|reframe/gone")
+    fill(slurm, "7|RUNNING|None|reframe/a", "8|PENDING|Priority|reframe/gone")
     found = left_jobs.of_a_gone_run(slurm / "reframe")
-    assert [LeftJob("7", "RUNNING", ID), LeftJob("8", "PENDING", "")] == found
-    assert left_jobs.named(found).endswith(f": 7 {ID} (running), 8 (pending)")
+    assert [LeftJob("7", "RUNNING", ID), LeftJob("8", "PENDING", "", "Priority")] == found
+    assert left_jobs.named(found).endswith(f": 7 {ID} (running), 8 (pending: Priority)")
 
 
 def test_jobs_of_other_folders_and_ended_ones_are_none(slurm: Path) -> None:
     """Also of a folder whose name begins alike."""
-    fill(slurm, "7|RUNNING|elsewhere", "8|RUNNING|reframe-2/a", "9|COMPLETING|reframe/a")
+    fill(
+        slurm,
+        "7|RUNNING|None|elsewhere",
+        "8|RUNNING|None|reframe-2/a",
+        "9|COMPLETING|None|reframe/a",
+    )
     assert [] == left_jobs.of_a_gone_run(slurm / "reframe")
 
 
 def test_jobs_of_a_run_that_goes_on_are_none(slurm: Path) -> None:
     """Nor are there any without a folder of runs, or without Slurm."""
-    fill(slurm, "7|RUNNING|reframe/a")
+    fill(slurm, "7|RUNNING|None|reframe/a")
     with locks.writing(slurm / "reframe", doing="a run"):
         assert [] == left_jobs.of_a_gone_run(slurm / "reframe")
     assert [] == left_jobs.of_a_gone_run(slurm / "missing")
@@ -68,9 +73,9 @@ def test_a_run_waits_until_the_last_of_them_has_ended(slurm: Path) -> None:
 
     def meanwhile() -> None:
         calls.append(1)
-        fill(slurm, *{1: ["8|RUNNING|reframe/a"]}.get(len(calls), []))
+        fill(slurm, *{1: ["8|RUNNING|None|reframe/a"]}.get(len(calls), []))
 
-    fill(slurm, "7|RUNNING|reframe/a")
+    fill(slurm, "7|RUNNING|None|reframe/a")
     left_jobs.wait(slurm, left_jobs.listed(slurm), said.append, meanwhile)
     assert [": 7 (running): waiting for them", ": 8 (running): waiting for them"] == [
         line.partition("is gone")[2] for line in said
@@ -81,7 +86,7 @@ def test_a_run_waits_until_the_last_of_them_has_ended(slurm: Path) -> None:
 def test_a_slurm_that_answers_again_is_waited_for(slurm: Path) -> None:
     """With a line that has its reason."""
     answering = (slurm / "squeue").read_text()
-    fill(slurm, "7|RUNNING|reframe/a")
+    fill(slurm, "7|RUNNING|None|reframe/a")
     (slurm / "squeue").write_text(AWAY)
     said: list[str] = []
 
@@ -109,8 +114,41 @@ def test_a_slurm_that_is_silent_for_long_is_an_error(
 def test_all_of_them_are_cancelled_together(slurm: Path) -> None:
     """And none where there are none."""
     fill(slurm)
-    left_jobs.cancel(slurm)
+    left_jobs.cancel(slurm, lambda _: None)
     assert not (slurm / "cancelled.txt").exists()
-    fill(slurm, "7|RUNNING|reframe/a", "8|PENDING|reframe/b")
-    left_jobs.cancel(slurm)
+    fill(slurm, "7|RUNNING|None|reframe/a", "8|PENDING|Priority|reframe/b")
+    left_jobs.cancel(slurm, lambda _: None)
     assert "7 8\n" == (slurm / "cancelled.txt").read_text()
+
+
+def test_jobs_that_a_silent_slurm_cannot_cancel_are_a_line(slurm: Path) -> None:
+    """With their numbers where squeue answered and scancel did not."""
+    said: list[str] = []
+    fill(slurm, "7|RUNNING|None|reframe/a")
+    (slurm / "scancel").write_text(AWAY)
+    left_jobs.cancel(slurm, said.append)
+    (slurm / "squeue").write_text(AWAY)
+    left_jobs.cancel(slurm, said.append)
+    reason = "slurm_load_jobs error: Unable to contact slurm controller"
+    assert [
+        f"Slurm does not answer (scancel: {reason}), and jobs may go on: scancel 7 when it does",
+        f"Slurm does not answer (squeue: {reason}), and jobs may go on: scancel its jobs when it"
+        " does",
+    ] == said
+
+
+@pytest.mark.parametrize("reason", ["JobHeldUser", "JobHeldAdmin", "launch_failed_requeued_held"])
+def test_a_held_job_is_a_line_with_the_mend(slurm: Path, reason: str) -> None:
+    """Also one that is held while the run waits for it; others have none."""
+    said: list[str] = []
+
+    def meanwhile() -> None:
+        held = f"8|PENDING|{reason}|reframe/a"
+        fill(slurm, *([held] if len(said) == 1 else []))
+
+    fill(slurm, "7|PENDING|Priority|reframe/a", "8|PENDING|Priority|reframe/a")
+    left_jobs.wait(slurm, left_jobs.listed(slurm), said.append, meanwhile)
+    assert [
+        f"job 8 is held ({reason}): let it start with scontrol release 8, or give it up with"
+        " scancel 8"
+    ] == said[1:]

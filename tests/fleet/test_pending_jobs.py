@@ -27,9 +27,10 @@ NEVER = ("down", "drained", "failing", "odd")
 
 @pytest.fixture
 def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the answers of squeue and sinfo, where scancel notes its arguments."""
+    """A folder with the answers of squeue and sinfo, also on hidden partitions, where scancel notes
+    its arguments."""
     for name in ("squeue", "sinfo"):
-        program = f"#!/bin/sh\nexec cat {tmp_path}/{name}.txt\n"
+        program = f'#!/bin/sh\n[ "$1" = --all ] && exec cat {tmp_path}/{name}.txt\n'
         (tmp_path / name).write_text(program)
     (tmp_path / "scancel").write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/cancelled.txt\n')
     (tmp_path / "scontrol").write_text("#!/bin/sh\nprintf 'busy\\ndown\\n'\n")
@@ -115,12 +116,12 @@ def test_all_nodes_that_are_left_out_have_a_line(slurm: Path) -> None:
 if [ $4 = reservations ]; then echo '{reservation}'; else printf '{"%b".join(rows)}'; fi
 """
     (slurm / "scontrol").write_text(program.replace("%b", chr(92) + "n"))
-    found = slurm_nodes.all_left_out("cpu", ["--partition=cpu", "account=perf"])
+    found = slurm_nodes.all_left_out("cpu", ["--partition=cpu", "--exclusive"])
     assert {"busy", *NEVER} == set(found)
     wanted = "busy of cpu is in the reservation upkeep: left out; give the same command again"
     assert found["busy"].startswith(wanted)
     assert "down of cpu is down (bad disk): left out" in found["down"]
-    for option in ("-C fast", "--constraint=fast", "nodelist=n1", "reservation=upkeep", "-w n1"):
+    for option in ("-C fast", "--constraint=fast", "--nodelist=n1", "--reservation=x", "-w n1"):
         assert {} == slurm_nodes.all_left_out("cpu", ["--partition=cpu", option])
 
 
