@@ -52,7 +52,12 @@ class InterruptedRun:
 
 @pytest.fixture
 def interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> InterruptedRun:
-    """Such a run."""
+    """Such a run, which does not wait for the job."""
+
+    def waits(*_: object) -> None:
+        raise AssertionError("the run waits for the job")
+
+    monkeypatch.setattr(left_jobs, "wait", waits)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
     return InterruptedRun(tmp_path)
 

@@ -141,10 +141,11 @@ def test_jobs_that_a_silent_slurm_cannot_cancel_are_a_line(slurm: Path) -> None:
 def test_a_held_job_is_a_line_with_the_mend(slurm: Path, reason: str) -> None:
     """Also one that is held while the run waits for it; others have none."""
     said: list[str] = []
+    held = [f"8|PENDING|{reason}|reframe/a"]
 
     def meanwhile() -> None:
-        held = f"8|PENDING|{reason}|reframe/a"
-        fill(slurm, *([held] if len(said) == 1 else []))
+        fill(slurm, *held)
+        held.clear()
 
     fill(slurm, "7|PENDING|Priority|reframe/a", "8|PENDING|Priority|reframe/a")
     left_jobs.wait(slurm, left_jobs.listed(slurm), said.append, meanwhile)
