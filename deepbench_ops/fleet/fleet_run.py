@@ -156,16 +156,19 @@ class FleetRun:
         return left_jobs.listed_in_the_end(self.folder, self._say_once)
 
     def _cancel_in_slurm(self) -> None:
-        """Cancel all jobs that Slurm has of this folder, when no process of this host submits any;
-        another Ctrl-C ends the wait for that."""
+        """Cancel all jobs that Slurm has of this folder, and again when no process of this host
+        submits any; another Ctrl-C ends the wait for that."""
         if not self.jobs.by_slurm:
             return
-        try:
-            submissions.wait(self.folder, self._say_once)
-        except DeepbenchError as reason:
-            self._say_once(str(reason))
-        finally:
-            left_jobs.cancel(self.folder, self._say_once)
+        submitting = submissions.going_on(self.folder)
+        left_jobs.cancel(self.folder, self._say_once)
+        if submitting:
+            try:
+                submissions.wait(self.folder, self._say_once)
+            except DeepbenchError as reason:
+                self._say_once(str(reason))
+            finally:
+                left_jobs.cancel(self.folder, self._say_once)
 
     def _wait_for(self, jobs: Sequence[LeftJob]) -> None:
         """Wait until Slurm has no job of a ReFrame that is gone."""

@@ -101,6 +101,26 @@ def test_jobs_of_a_reframe_that_does_not_end_are_cancelled(
     assert [wanted] == interrupted.said
 
 
+def test_an_sbatch_at_ctrl_c_is_waited_for_and_its_job_is_cancelled(
+    interrupted: InterruptedRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Jobs that are there are cancelled at once, and another Ctrl-C does not leave its job."""
+    seen: list[set[str]] = []
+
+    def ctrl_c(*_: object) -> None:
+        seen.append(interrupted.cancelled())
+        if len(seen) == 2:
+            interrupted.command("squeue", f"echo '8|RUNNING|None|{interrupted.run.folder}/a'")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(submissions, "going_on", lambda _: ["9 (sbatch)"])
+    monkeypatch.setattr(submissions, "wait", ctrl_c)
+    with pytest.raises(KeyboardInterrupt):
+        interrupted.run.run()
+    assert [set(), {"7"}] == seen
+    assert {"7", "8"} == interrupted.cancelled()
+
+
 def test_a_silent_slurm_after_ctrl_c_is_a_line(
     interrupted: InterruptedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,10 +134,11 @@ def test_a_silent_slurm_after_ctrl_c_is_a_line(
         raise KeyboardInterrupt
 
     interrupted.command("squeue", "echo no answer >&2; exit 1")
+    monkeypatch.setattr(submissions, "going_on", lambda _: ["9 (sbatch)"])
     monkeypatch.setattr(submissions, "wait", ctrl_c)
     with pytest.raises(KeyboardInterrupt):
         interrupted.run.run()
-    busy_line, silent_line = interrupted.said
+    silent_line, busy_line = interrupted.said
     assert "processes may still submit jobs" == busy_line
     assert silent_line.startswith("Slurm does not answer (squeue: no answer), and jobs may go on")
 
