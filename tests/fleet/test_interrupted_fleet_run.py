@@ -15,12 +15,13 @@ from deepbench_ops.fleet.reframe_site import Partition, Site
 from deepbench_ops.fleet.scheduled_jobs import FleetJobs
 
 DEAF = """
-import pathlib, signal, time
+import os, pathlib, signal, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
+pathlib.Path("names").write_text(" ".join(os.environ))
 pathlib.Path("begun").touch()
 time.sleep(60)
 """
-"""A ReFrame that does not end when it is asked to."""
+"""A ReFrame that does not end when it is asked to, and writes the names of its variables."""
 
 
 class InterruptedRun:
@@ -80,7 +81,9 @@ def test_ctrl_c_while_slurm_is_waited_for_cancels_its_jobs(
 def test_jobs_of_a_reframe_that_does_not_end_are_cancelled(
     interrupted: InterruptedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a line; the run ends as after any Ctrl-C."""
+    """With a line; the run ends as after any Ctrl-C. ReFrame asks Slurm without the user's
+    variables too, and has the mark of processes that submit."""
+    monkeypatch.setenv("SQUEUE_PARTITION", "other")
     begun = interrupted.run.folder / "begun"
 
     def ctrl_c(_: FleetRun) -> None:
@@ -99,6 +102,9 @@ def test_jobs_of_a_reframe_that_does_not_end_are_cancelled(
     assert {"7"} == interrupted.cancelled()
     wanted = "ReFrame did not end within 0 s and was killed: scancel gets its jobs"
     assert [wanted] == interrupted.said
+    names = (interrupted.run.folder / "names").read_text().split()
+    assert submissions.VARIABLE in names
+    assert "SQUEUE_PARTITION" not in names
 
 
 def test_an_sbatch_at_ctrl_c_is_waited_for_and_its_job_is_cancelled(
