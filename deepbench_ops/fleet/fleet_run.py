@@ -46,7 +46,7 @@ STOP_SECONDS = 120.0
 """Seconds that ReFrame may take to cancel its jobs."""
 
 UNSTOPPED = {
-    True: "scancel gets its jobs",
+    True: "scancel cancels its jobs",
     False: "cancel the jobs that the scheduler still lists",
 }
 """Who cancels the jobs of a ReFrame that did not in that time, by whether they are in Slurm."""

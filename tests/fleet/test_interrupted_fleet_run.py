@@ -100,7 +100,7 @@ def test_jobs_of_a_reframe_that_does_not_end_are_cancelled(
     with pytest.raises(KeyboardInterrupt):
         interrupted.run.run()
     assert {"7"} == interrupted.cancelled()
-    wanted = "ReFrame did not end within 0 s and was killed: scancel gets its jobs"
+    wanted = "ReFrame did not end within 0 s and was killed: scancel cancels its jobs"
     assert [wanted] == interrupted.said
     names = (interrupted.run.folder / "names").read_text().split()
     assert submissions.VARIABLE in names
