@@ -27,8 +27,9 @@ def states(partitions: set[str]) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {each: {} for each in partitions}
     if not partitions:
         return found
-    asked = ("--all", "--Node", f"--partition={','.join(sorted(partitions))}")
-    for name, partition, state, reason in rows(4, "sinfo", *asked, "--format=%N|%R|%T|%E"):
+    # sinfo refuses --partition next to --all, which lists hidden partitions too
+    asked = ("sinfo", "--all", "--Node", "--format=%N|%R|%T|%E")
+    for name, partition, state, reason in rows(4, *asked):
         word = state.rstrip(PLAIN_MARKS)
         said = f"{word} ({reason})" if word in OUT_OF_USE else ""
         for each in partitions:

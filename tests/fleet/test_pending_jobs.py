@@ -22,6 +22,9 @@ NODES = {
 }
 """Nodes with their states in sinfo's words."""
 
+REFUSE_BOTH = 'case "$*" in *--partition=*) false;; esac'
+"""Slurm's sinfo refuses --partition next to --all."""
+
 NEVER = ("down", "drained", "failing", "odd")
 
 
@@ -30,7 +33,8 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the answers of squeue and sinfo, also on hidden partitions, where scancel notes
     its arguments."""
     for name in ("squeue", "sinfo"):
-        program = f'#!/bin/sh\n[ "$1" = --all ] && exec cat {tmp_path}/{name}.txt\n'
+        answer = f'[ "$1" = --all ] && {REFUSE_BOTH} && exec cat {tmp_path}/{name}.txt'
+        program = f"#!/bin/sh\n{answer}\n"
         (tmp_path / name).write_text(program)
     (tmp_path / "scancel").write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/cancelled.txt\n')
     (tmp_path / "scontrol").write_text("#!/bin/sh\nprintf 'busy\\ndown\\n'\n")
