@@ -344,10 +344,8 @@ def test_a_lost_terminal_cancels_the_jobs_of_the_scheduler(
     fleet.plan(FAMILIES[:2], FAMILIES[2:])
     with fleet.slurm.out_of_use("node2"), fleet.slurm.out_of_use("node3"):
         run = fleet.start()
-        fleet.wait_for_points()
-        waiting = fleet.slurm.ask("squeue", "--noheader", "--states=pending", "--format=%i")
-        jobs = [*fleet.slurm.jobs(), *waiting.split()]
-        assert 2 == len(jobs)
+        fleet.wait(lambda: len(fleet.submitted()) == 2 and fleet.slurm.jobs())
+        jobs = fleet.submitted()
         reframe = reframe_of(run)
         run.send_signal(sign)
         for _ in range(100):

@@ -27,11 +27,13 @@ def server(monkeypatch):
 
 
 def test_a_reading_is_seconds_per_unit(server):
-    """Readings of one and of eight units are of the same order, so they are per unit."""
+    """Readings of one and of eight units are of the same order, so they are per unit.
+
+    The best of many in turns: other processes may take the core during most of the longer ones.
+    """
     client = server.client("compute", None)
-    one = min(client.slice(1) for _ in range(5))
-    many = min(client.slice(8) for _ in range(5))
-    assert 0.3 < one / many < 3
+    one, many = zip(*((client.slice(1), client.slice(8)) for _ in range(20)), strict=True)
+    assert 0.3 < min(one) / min(many) < 3
 
 
 def test_the_asker_stands_still_meanwhile(server):
