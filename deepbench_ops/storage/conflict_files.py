@@ -114,9 +114,7 @@ def load(path: Path) -> Conflicts:
 
     def take(entry: Any, _: bytes) -> None:
         if "facts" in entry:
-            if not facts_digest.is_of(entry["fingerprint"], entry["facts"]):
-                raise DamagedLine("its facts are others than its fingerprint says")
-            facts[entry["fingerprint"]] = entry["facts"]
+            facts[entry["fingerprint"]] = facts_digest.checked(entry)
             return
         point, records = entry["point"], entry["measurements"]
         if wrong := seconds_limits.why_not(point["seconds"], samples=point.get("samples")):
