@@ -102,8 +102,8 @@ def import_(
     read are counted, and listed with --cells. A file that was imported
     before changes nothing. The next "asv publish" shows the machines.
 
-    With --machine a submission is filed under another name: for that of a machine that has the name
-    of another one here.
+    With --machine a submission is filed under another name, for a machine whose name another one
+    has here.
 
     A signature next to a file (FILE.sig, as "deepbench submit --sign" makes it) must be of that
     file. Who signed a submission or a table is kept with the results.

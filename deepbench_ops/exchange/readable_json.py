@@ -28,5 +28,5 @@ def why_not(content: Any) -> str:
         if LONG.search(text):
             orjson.loads(text)
     except ValueError:
-        return "a number in it is too large"
+        return "a number in it is too large: a float holds 1.8e308 at most"
     return ""

@@ -23,7 +23,7 @@ from deepbench_ops.fleet import (
     reason_lines,
     reframe_site,
     scheduler_answer,
-    submissions,
+    submitting_processes,
 )
 from deepbench_ops.fleet.job_folder import MEASURED, JobFolder
 from deepbench_ops.fleet.left_jobs import LeftJob
@@ -46,10 +46,10 @@ STOP_SECONDS = 120.0
 """Seconds that ReFrame may take to cancel its jobs."""
 
 UNSTOPPED = {
-    True: "scancel cancels its jobs",
+    True: "its jobs in Slurm are cancelled now",
     False: "cancel the jobs that the scheduler still lists",
 }
-"""Who cancels the jobs of a ReFrame that did not in that time, by whether they are in Slurm."""
+"""End of the line about a ReFrame that was killed, by whether Slurm has its jobs."""
 
 CANCEL = signal.SIGTERM
 """At this signal ReFrame cancels its jobs, and ignores further ones. SIGINT would interrupt that
@@ -152,7 +152,7 @@ class FleetRun:
         process of this host submits any."""
         if not self.jobs.by_slurm:
             return []
-        submissions.wait(self.folder, self._say_once)
+        submitting_processes.wait(self.folder, self._say_once)
         return left_jobs.listed_in_the_end(self.folder, self._say_once)
 
     def _cancel_in_slurm(self) -> None:
@@ -160,11 +160,11 @@ class FleetRun:
         submits any; another Ctrl-C ends the wait for that."""
         if not self.jobs.by_slurm:
             return
-        submitting = submissions.going_on(self.folder)
+        submitting = submitting_processes.submitting(self.folder)
         left_jobs.cancel(self.folder, self._say_once)
         if submitting:
             try:
-                submissions.wait(self.folder, self._say_once)
+                submitting_processes.wait(self.folder, self._say_once)
             except DeepbenchError as reason:
                 self._say_once(str(reason))
             finally:
@@ -230,7 +230,10 @@ class FleetRun:
     @property
     def _variables(self) -> dict[str, str]:
         """ReFrame's variables: the plan, and the mark of all processes that submit for it."""
-        return {PLAN_VARIABLE: str(self.jobs.path), **submissions.mark(self.folder, os.environ)}
+        return {
+            PLAN_VARIABLE: str(self.jobs.path),
+            **submitting_processes.mark(self.folder, os.environ),
+        }
 
     def _command(self, report: Path) -> list[str]:
         """Return ReFrame's command line."""

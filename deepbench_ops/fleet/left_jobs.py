@@ -64,7 +64,7 @@ class LeftJob:
 
 def named(jobs: Sequence[LeftJob]) -> str:
     """Return the beginning of a line that names jobs."""
-    return f"Slurm still has jobs of a run that is gone: {', '.join(each.name for each in jobs)}"
+    return f"Slurm still has jobs that no ReFrame watches: {', '.join(each.name for each in jobs)}"
 
 
 def listed(folder: Path) -> list[LeftJob]:
@@ -138,14 +138,14 @@ def wait(
 
 
 def cancel(folder: Path, say: Callable[[str], None]) -> None:
-    """Cancel the jobs; where Slurm does not answer, say that they go on."""
+    """Cancel the jobs; where that fails, say so, and how to do it later."""
     numbers: list[str] = []
     try:
         if numbers := [each.number for each in listed(folder)]:
             scheduler_answer.demanded("scancel", *numbers)
     except DeepbenchError as reason:
-        named = " ".join(numbers) or "its jobs"
-        say(f"Slurm does not answer ({reason}), and jobs may go on: scancel {named} when it does")
+        mend = f"scancel {' '.join(numbers)}" if numbers else "scancel those that squeue --me lists"
+        say(f"jobs may go on in Slurm, since cancelling failed ({reason}): {mend}")
 
 
 def _id(place: Path) -> str:

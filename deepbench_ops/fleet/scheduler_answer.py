@@ -6,7 +6,7 @@ import subprocess
 from deepbench_ops.errors import DeepbenchError
 
 SECONDS = 30.0
-"""How long a command may take; without a controller Slurm's do not end for long."""
+"""Longest time of a command; those of Slurm do not end for long if its controller is away."""
 
 CHANGED_BY = ("SACCT_", "SCANCEL_", "SINFO_", "SQUEUE_")
 """Beginnings of variables by which users choose columns, states and partitions for Slurm's
@@ -27,7 +27,11 @@ def of(*command: str) -> str:
 
 
 def demanded(*command: str) -> str:
-    """Return the output of a command. Raises DeepbenchError with its reason where `of` is ""."""
+    """Return the output of a command.
+
+    Raises DeepbenchError, with its last line of errors, for a command that fails, is missing or
+    takes too long.
+    """
     try:
         done = subprocess.run(
             command,

@@ -101,7 +101,8 @@ def rows(columns: int, *command: str) -> list[list[str]]:
 
 
 def _described(things: str) -> list[dict[str, str]]:
-    """Return the fields of each of Slurm's nodes or reservations; those with spaces only begin."""
+    """Return the fields of each of Slurm's nodes or reservations; a value with spaces is cut at the
+    first one."""
     asked = ("scontrol", "--all", "--oneliner", "show", things)
     return [
         dict(word.partition("=")[::2] for word in line.split() if "=" in word)

@@ -9,7 +9,7 @@ import fleet_project
 import pytest
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.fleet import fleet_run, left_jobs, submissions
+from deepbench_ops.fleet import fleet_run, left_jobs, submitting_processes
 from deepbench_ops.fleet.fleet_run import FleetRun
 from deepbench_ops.fleet.reframe_site import Partition, Site
 from deepbench_ops.fleet.scheduled_jobs import FleetJobs
@@ -63,7 +63,9 @@ def interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> InterruptedR
     return InterruptedRun(tmp_path)
 
 
-@pytest.mark.parametrize("place", [(submissions, "wait"), (left_jobs, "listed_in_the_end")])
+@pytest.mark.parametrize(
+    "place", [(submitting_processes, "wait"), (left_jobs, "listed_in_the_end")]
+)
 def test_ctrl_c_while_slurm_is_waited_for_cancels_its_jobs(
     interrupted: InterruptedRun, monkeypatch: pytest.MonkeyPatch, place: tuple[object, str]
 ) -> None:
@@ -100,10 +102,10 @@ def test_jobs_of_a_reframe_that_does_not_end_are_cancelled(
     with pytest.raises(KeyboardInterrupt):
         interrupted.run.run()
     assert {"7"} == interrupted.cancelled()
-    wanted = "ReFrame did not end within 0 s and was killed: scancel cancels its jobs"
+    wanted = "ReFrame did not end within 0 s and was killed: its jobs in Slurm are cancelled now"
     assert [wanted] == interrupted.said
     names = (interrupted.run.folder / "names").read_text().split()
-    assert submissions.VARIABLE in names
+    assert submitting_processes.VARIABLE in names
     assert "SQUEUE_PARTITION" not in names
 
 
@@ -119,8 +121,8 @@ def test_an_sbatch_at_ctrl_c_is_waited_for_and_its_job_is_cancelled(
             interrupted.command("squeue", f"echo '8|RUNNING|None|{interrupted.run.folder}/a'")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(submissions, "going_on", lambda _: ["9 (sbatch)"])
-    monkeypatch.setattr(submissions, "wait", ctrl_c)
+    monkeypatch.setattr(submitting_processes, "submitting", lambda _: ["9 (sbatch)"])
+    monkeypatch.setattr(submitting_processes, "wait", ctrl_c)
     with pytest.raises(KeyboardInterrupt):
         interrupted.run.run()
     assert [set(), {"7"}] == seen
@@ -136,17 +138,19 @@ def test_a_silent_slurm_after_ctrl_c_is_a_line(
         raise DeepbenchError("processes may still submit jobs")
 
     def ctrl_c(*_: object) -> None:
-        monkeypatch.setattr(submissions, "wait", busy)
+        monkeypatch.setattr(submitting_processes, "wait", busy)
         raise KeyboardInterrupt
 
     interrupted.command("squeue", "echo no answer >&2; exit 1")
-    monkeypatch.setattr(submissions, "going_on", lambda _: ["9 (sbatch)"])
-    monkeypatch.setattr(submissions, "wait", ctrl_c)
+    monkeypatch.setattr(submitting_processes, "submitting", lambda _: ["9 (sbatch)"])
+    monkeypatch.setattr(submitting_processes, "wait", ctrl_c)
     with pytest.raises(KeyboardInterrupt):
         interrupted.run.run()
     silent_line, busy_line = interrupted.said
     assert "processes may still submit jobs" == busy_line
-    assert silent_line.startswith("Slurm does not answer (squeue: no answer), and jobs may go on")
+    assert silent_line.startswith(
+        "jobs may go on in Slurm, since cancelling failed (squeue: no answer)"
+    )
 
 
 def test_slurm_is_not_asked_for_a_plan_on_other_partitions(

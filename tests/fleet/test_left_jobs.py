@@ -78,7 +78,7 @@ def test_a_run_waits_until_the_last_of_them_has_ended(slurm: Path) -> None:
     fill(slurm, "7|RUNNING|None|reframe/a")
     left_jobs.wait(slurm, left_jobs.listed(slurm), said.append, meanwhile)
     assert [": 7 (running): waiting for them", ": 8 (running): waiting for them"] == [
-        line.partition("is gone")[2] for line in said
+        line.partition("ReFrame watches")[2] for line in said
     ]
     assert 2 == len(calls)
 
@@ -131,9 +131,9 @@ def test_jobs_that_a_silent_slurm_cannot_cancel_are_a_line(slurm: Path) -> None:
     left_jobs.cancel(slurm, said.append)
     reason = "slurm_load_jobs error: Unable to contact slurm controller"
     assert [
-        f"Slurm does not answer (scancel: {reason}), and jobs may go on: scancel 7 when it does",
-        f"Slurm does not answer (squeue: {reason}), and jobs may go on: scancel its jobs when it"
-        " does",
+        f"jobs may go on in Slurm, since cancelling failed (scancel: {reason}): scancel 7",
+        f"jobs may go on in Slurm, since cancelling failed (squeue: {reason}): scancel those that"
+        " squeue --me lists",
     ] == said
 
 

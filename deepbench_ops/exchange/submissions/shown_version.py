@@ -91,8 +91,8 @@ def is_of_history(one: PointVersion) -> bool:
 def _contains(more: PointVersion, less: PointVersion) -> bool:
     """Whether a version has all numbers of another one.
 
-    Values of ensembles are derived from rounds, which are merged on their own (`submission_rounds`)
-    and lose none: the value of more rounds contains that of fewer.
+    Values of ensembles are derived from rounds, which `entry_merging` merges and keeps: the value
+    of more rounds contains that of fewer.
     """
     of_more, of_less = _ensemble(more), _ensemble(less)
     if of_more or of_less:

@@ -60,8 +60,12 @@ FORMAT, VERSION = "deepbench-submission", 6
 NAMED = ("machine", "profile")
 """Fields with the machine's name."""
 
-MEND = "to keep both, file it under another name with --machine NAME"
-"""For a submission whose machine has the name of another one."""
+MEND = "to keep both, import it under another name with --machine NAME"
+"""For a file whose machine has the name of another one."""
+
+
+class NameTaken(DeepbenchError):
+    """A submission whose machine has the name of another one here."""
 
 
 @dataclass(frozen=True)
@@ -202,6 +206,8 @@ def checked_all(
             before = [one for one in found if _machine(one.content) == _machine(submission)]
             one = checked(results, submission, releases, before)
             one = replace(one, sent_as=_machine(sent))
+        except NameTaken as wrong:
+            raise DeepbenchError(f"{path}: {wrong}: {MEND}") from None
         except DeepbenchError as wrong:
             raise DeepbenchError(f"{path}: {wrong}") from None
         found.append(one.without_times())
@@ -230,13 +236,14 @@ def checked(
 ) -> CheckedSubmission:
     """Return a submission that can be stored after others of its machine; see `checked_all`.
 
-    Raises DeepbenchError, naming the reason, for one that cannot be stored.
+    Raises DeepbenchError, naming the reason, for one that cannot be stored: NameTaken where another
+    name would mend it.
     """
     machine = _machine(submission)
     entry = before[-1].content["machine"] if before else None
     entry = entry or entry_of(results / machine / "machine.json")
     if entry not in (None, submission["machine"]):
-        raise DeepbenchError(f"another machine is called {machine} here: {MEND}")
+        raise NameTaken(f"another machine is called {machine} here")
     found = tuple(_release(result) for result in submission["results"])
     for release, result in zip(found, submission["results"], strict=True):
         if release.measurable and release.hash not in releases:
@@ -253,7 +260,7 @@ def checked(
     try:
         return CheckedSubmission(submission, found, merged(profile_here, sent))
     except DeepbenchError as wrong:
-        raise DeepbenchError(f"{wrong}: {MEND}") from None
+        raise NameTaken(str(wrong)) from None
 
 
 def _stored_variables(
@@ -276,14 +283,12 @@ def _same_place(release: Release, result: dict[str, Any], stored: Mapping[str, A
     """
     for environment, variables in stored.items():
         if environment == result["environment"] and variables != result["variables"]:
-            raise DeepbenchError(
-                f"{release.name} was measured under other variables here ({variables}): {MEND}"
-            )
+            raise NameTaken(f"{release.name} was measured under other variables here: {variables}")
         alike = _conditions(variables) == _conditions(result["variables"])
         if environment != result["environment"] and alike:
-            raise DeepbenchError(
+            raise NameTaken(
                 f"{release.name} was measured under the same conditions here, in another"
-                f" environment ({environment}): {MEND}"
+                f" environment: {environment}"
             )
 
 

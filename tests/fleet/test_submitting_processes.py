@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.fleet import submissions
+from deepbench_ops.fleet import submitting_processes
 
 
 @contextmanager
@@ -18,7 +18,7 @@ def sbatch(folder: Path, **variables: str) -> Iterator["subprocess.Popen[bytes]"
     program = folder / "sbatch"
     program.write_text("#!/bin/sh\necho begun; read line\n")
     program.chmod(0o755)
-    environ = {**os.environ, **submissions.mark(folder, os.environ), **variables}
+    environ = {**os.environ, **submitting_processes.mark(folder, os.environ), **variables}
     with subprocess.Popen(
         [program],
         env=environ,
@@ -42,7 +42,7 @@ def test_an_sbatch_of_a_run_that_is_gone_is_waited_for(tmp_path: Path) -> None:
             process.kill()
             process.wait()
 
-        submissions.wait(tmp_path, say)
+        submitting_processes.wait(tmp_path, say)
         wanted = f"may still submit jobs: {process.pid} (sbatch): waiting up to 180 s for their end"
     assert [True] == [line.endswith(wanted) for line in said]
 
@@ -51,23 +51,23 @@ def test_an_sbatch_that_does_not_end_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is named, and nothing is submitted."""
-    monkeypatch.setattr(submissions, "SECONDS", 0.1)
+    monkeypatch.setattr(submitting_processes, "SECONDS", 0.1)
     with (
         sbatch(tmp_path) as process,
         pytest.raises(DeepbenchError, match=rf": {process.pid} \(sbatch\): end them, and give"),
     ):
-        submissions.wait(tmp_path, lambda _: None)
+        submitting_processes.wait(tmp_path, lambda _: None)
 
 
 def test_jobs_and_processes_of_other_runs_are_none(tmp_path: Path) -> None:
     """A job has the variable from sbatch, and a number of its own."""
     (tmp_path / "other").mkdir()
     with sbatch(tmp_path, SLURM_JOB_ID="7"), sbatch(tmp_path / "other"):
-        assert [] == submissions.going_on(tmp_path)
+        assert [] == submitting_processes.submitting(tmp_path)
 
 
 def test_an_sbatch_of_a_run_that_is_a_job_itself_is_known(tmp_path: Path) -> None:
     """Such as one in an allocation of salloc: both have its number."""
-    number = {submissions.JOB_NUMBER: "7"}
-    with sbatch(tmp_path, **submissions.mark(tmp_path, number), **number):
-        assert 1 == len(submissions.going_on(tmp_path))
+    number = {submitting_processes.JOB_NUMBER: "7"}
+    with sbatch(tmp_path, **submitting_processes.mark(tmp_path, number), **number):
+        assert 1 == len(submitting_processes.submitting(tmp_path))

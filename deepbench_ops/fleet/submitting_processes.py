@@ -33,8 +33,9 @@ def mark(folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
     return {VARIABLE: f"{environ.get(JOB_NUMBER, '')} {folder.resolve()}"}
 
 
-def going_on(folder: Path) -> list[str]:
-    """Return the number and the name of each process of this user that may still submit."""
+def submitting(folder: Path) -> list[str]:
+    """Return number and name, such as "123 (sbatch)", of each process of this user and host that
+    may still submit jobs for the run in a folder."""
     found = []
     for process in PROCESSES.glob("[0-9]*"):
         with suppress(OSError):  # it has ended, or is another user's
@@ -53,8 +54,8 @@ def wait(folder: Path, say: Callable[[str], None]) -> None:
     """
     until = time.monotonic() + SECONDS
     announced = False
-    while processes := going_on(folder):
-        named = f"processes of a run that is gone may still submit jobs: {', '.join(processes)}"
+    while processes := submitting(folder):
+        named = f"processes on this host may still submit jobs: {', '.join(processes)}"
         if time.monotonic() > until:
             raise DeepbenchError(f"{named}: end them, and give the same command again")
         if not announced:
