@@ -33,6 +33,11 @@ TOO_LARGE = "PartitionConfig"
 """Squeue's reason of jobs that need more than a partition has: nodes that are out of use, or more
 processors than its nodes have."""
 
+SETTLED_SECONDS = 90.0
+"""Seconds for which a job has to have `TOO_LARGE` as its reason before that is believed: Slurm also
+gives it to new jobs that break another limit, and corrects it when it looks at the queue, which it
+does each minute."""
+
 FEWER = "its nodes have too few processors: plan fewer --ranks-per-node"
 
 
@@ -60,6 +65,7 @@ class PendingJobs:
     folder: Path
     say: Callable[[str], None]
     cancelled: set[str] = field(default_factory=set)
+    _too_large_since: dict[str, float] = field(default_factory=dict)
     _next_look: float = 0.0
 
     def look(self) -> None:
@@ -68,8 +74,14 @@ class PendingJobs:
             return
         jobs = waiting(self.folder.resolve())
         nodes = slurm_nodes.states({job.partition for job in jobs})
+        now = time.monotonic()
+        since = self._too_large_since
+        self._too_large_since = {
+            job.id: since.get(job.id, now) for job in jobs if job.reason == TOO_LARGE
+        }
         for job in jobs:
-            if reason := why_never(job, nodes.get(job.partition, {})):
+            settled = now - self._too_large_since.get(job.id, now) >= SETTLED_SECONDS
+            if reason := why_never(job, nodes.get(job.partition, {}), settled):
                 self.say(reason)
                 scheduler_answer.of("scancel", "--state=PENDING", job.id)
                 self.cancelled.add(job.id)
@@ -86,10 +98,11 @@ def waiting(folder: Path) -> list[PendingJob]:
     return found
 
 
-def why_never(job: PendingJob, states: Mapping[str, str]) -> str:
+def why_never(job: PendingJob, states: Mapping[str, str], settled: bool) -> str:
     """Return a line with the reason why a job will never start, and the mend; "" where it may.
 
-    states: those of the nodes of its partition, from `slurm_nodes.states`.
+    states: those of the nodes of its partition, from `slurm_nodes.states`. settled: whether it has
+    been too large for its partition for `SETTLED_SECONDS`.
     """
     if mend := FORBIDDEN.get(job.reason.partition(",")[0]):
         return f"Slurm starts no such job in {job.partition} ({job.reason}): {mend}"
@@ -105,6 +118,6 @@ def why_never(job: PendingJob, states: Mapping[str, str]) -> str:
             f"a job needs {job.nodes} nodes, and {job.partition} has {usable} that can be used"
             f"{f' ({out})' if out else ''}: {slurm_nodes.AGAIN}"
         )
-    if states and job.reason == TOO_LARGE:
+    if states and settled:
         return f"Slurm starts no such job in {job.partition} ({job.reason}): {FEWER}"
     return ""

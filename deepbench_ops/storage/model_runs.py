@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import (
     atomic_write,
     bounded_read,
@@ -44,9 +45,14 @@ def add(machine: Path, runs: Iterable[ModelRun]) -> Path:
 
     Where different numbers were sent for a run, the new one is chosen: the others stay in the file
     of conflicts as rejected ones, so that they change nothing when they are sent again. Raises
-    DeepbenchError for a damaged file, and OSError; all files stay as they are then.
+    DeepbenchError for a damaged file and for a run that has a value which cannot be right, and
+    OSError; all files stay as they are then.
     """
-    path = machine / FILE
+    path, runs = machine / FILE, list(runs)
+    for run in runs:
+        if wrong := why_not(run):
+            asked = ", ".join(str(part) for part in key(run) if part is not None)
+            raise DeepbenchError(f"{path}: the run ({asked}) is not saved: {wrong}")
     with (
         locks.results(machine.parent, doing=f"writing {path}"),
         atomic_write.together() as ready,

@@ -69,6 +69,16 @@ def test_a_broken_run_is_named_and_nothing_is_lost(tmp_path, line):
     assert torn == path.read_text()
 
 
+@pytest.mark.parametrize("change", [("median_seconds", 0.0), ("layout", 3), ("unit", "s")])
+def test_a_run_that_cannot_be_right_is_not_saved(tmp_path, change):
+    """The file stays as it was."""
+    path = model_runs.add(tmp_path / "box", [RUN])
+    before = path.read_bytes()
+    with pytest.raises(DeepbenchError, match=f"mmoe, 8, .* is not saved: its .*{change[0]}"):
+        model_runs.add(tmp_path / "box", [{**RUN, "batch": 16}, RUN | dict([change])])
+    assert before == path.read_bytes()
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
