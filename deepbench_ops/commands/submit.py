@@ -63,13 +63,10 @@ def submit(output: Path | None, machine: str, key: Path | None, results: Path) -
         for path, text in zip(outputs, texts, strict=True):
             ready(path).write_text(text, "utf-8")
     for path, part, text in zip(outputs, parts, texts, strict=True):
-        times = sum(len(result["points"]) for result in part["results"])
         raw = sum(len(result.get("measurements", ())) for result in part["results"])
-        runs = len(part["model_runs"])
-        also = f" and {counted(runs, 'model run')}" if runs else ""
         click.echo(
-            f"{times} times of {machine} in {path}, with the raw seconds of {raw} measurements"
-            f"{also} ({len(text) / 1e6:.1f} MB)"
+            f"{_contents(part)} of {machine} in {path}, with the raw seconds of {raw} measurements"
+            f" ({len(text) / 1e6:.1f} MB)"
         )
         if key is not None:
             click.echo(f"signature: {submission_signature.sign(path, key.expanduser())}")
@@ -86,6 +83,16 @@ def submit(output: Path | None, machine: str, key: Path | None, results: Path) -
             f" --machine {machine} lists them",
             err=True,
         )
+
+
+def _contents(part: Mapping[str, Any]) -> str:
+    """Return how many times, rounds and runs of models a file has, such as 30 times, 1 round."""
+    counts = {
+        "time": sum(len(result["points"]) for result in part["results"]),
+        "round": sum(len(each["rounds"]) for each in part["ensembles"].values()),
+        "model run": len(part["model_runs"]),
+    }
+    return ", ".join(counted(count, name) for name, count in counts.items() if count)
 
 
 def _other_versions(packed: Mapping[str, Any]) -> int:

@@ -194,7 +194,7 @@ def test_a_submission_has_every_open_version_of_a_run(both, tmp_path):
     """Both commands say so, and the conflict is the same elsewhere."""
     path, there = tmp_path / "box.json", tmp_path / "there"
     status, out, err = deepbench("submit", str(path), "--machine", "box", "--results", str(both))
-    assert (0, True) == (status, " and 2 model runs (" in out)
+    assert (0, True) == (status, ", 2 model runs of " in out)
     assert "with 1 other version of times, runs or rounds whose numbers differ: deepbench" in err
     status, _, err = deepbench("import", str(path), "--results", str(there))
     assert (0, True) == (status, "box: 1 model run with different numbers, which are all" in err)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import command
 import fleet_project
@@ -551,42 +552,59 @@ def installed(framework: str) -> str:
 
 
 @pytest.mark.parametrize("launcher", LAUNCHERS)
-def test_collectives_and_a_training_over_two_nodes(
-    tmp_path: Path, slurm: LocalSlurm, launcher: str
-) -> None:
-    """Ranks of each launcher run on both nodes of a job, which the profile and the records name
-    with the interconnect. The training is started by srun, the usual launcher."""
-    framework, trains = ("numpy" if launcher == "mpirun" else "torch"), launcher == "srun"
-    ranks_per_node = 1 if trains else 2
+def test_collectives_over_two_nodes(tmp_path: Path, slurm: LocalSlurm, launcher: str) -> None:
+    """Two ranks of each launcher run on both nodes of a job, which the profile and the records name
+    with the interconnect."""
     if launcher == "mpirun":
         pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+    release = installed("numpy" if launcher == "mpirun" else "torch")
+    placement = two_nodes(launcher, ranks_per_node=2)
+    fleet, machine = measured(tmp_path, slurm, placement, release, families=("all_gather",))
+    fleet.demand_all_once(("all_gather",), 1, machine.name)
+    (path,) = measurement_files.paths(machine)
+    facts, records = measurement_files.load(path)
+    assert all(described(placement).items() <= each.items() for each in facts.values())
+    assert {4} == {each["params"][2] for each in records}
+
+
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_a_training_over_two_nodes(tmp_path: Path, slurm: LocalSlurm, launcher: str) -> None:
+    """A rank of each launcher trains on each node of a job, after one that trains alone."""
+    placement = two_nodes(launcher, ranks_per_node=1)
+    training = {"families": (), "training": PlannedTraining("mmoe")}
+    _, machine = measured(tmp_path, slurm, placement, installed("torch"), **training)
+    alone, together = model_runs.load(machine)
+    assert [1, 2] == [alone["ranks"], together["ranks"]]
+    assert {"mmoe"} == {alone["model"], together["model"]}
+    assert described(placement).items() <= together["conditions"].items()
+
+
+def two_nodes(launcher: str, ranks_per_node: int) -> RankPlacement:
+    """A placement on two nodes; torchrun has to know their names."""
     hosts = local_slurm.NODES[:2] if launcher == "torchrun" else ()
-    placement = RankPlacement(2, ranks_per_node, launcher, "wire", hosts)
+    return RankPlacement(2, ranks_per_node, launcher, "wire", hosts)
+
+
+def described(placement: RankPlacement) -> dict[str, str]:
+    """The facts of a placement that are recorded."""
+    counts = {"nodes": "2", "ranks_per_node": str(placement.ranks_per_node)}
+    return counts | {"launcher": placement.launcher, "interconnect": "wire"}
+
+
+def measured(
+    folder: Path, slurm: LocalSlurm, placement: RankPlacement, release: str, **job: Any
+) -> tuple[SlurmFleet, Path]:
+    """A fleet that has run one job, which got both nodes; and the folder of its results."""
     machine = plans.profile(fleet_project.MACHINE, placement)
-    release = installed(framework)
-    fleet = SlurmFleet(tmp_path, slurm, release, machine)
+    assert f"here-{placement.name}" == machine
+    fleet = SlurmFleet(folder, slurm, release, machine)
     fleet.stand_in("ssh", OVER_SRUN)
     fleet.environ |= MPI_OF_ONE_MACHINE
-    own = {"machine": machine, "release": release}
-    jobs = [fleet_project.job(families=("all_gather",), **own)]
-    if trains:
-        jobs.append(fleet_project.job(2, families=(), training=PlannedTraining("mmoe"), **own))
-    fleet.write(jobs, placement=placement)
+    fleet.write([fleet_project.job(machine=machine, release=release, **job)], placement=placement)
     run = fleet.start()
     fleet.wait(fleet.slurm.jobs)
     assert ["node[1-2]"] == list(fleet.slurm.jobs().values())
     status, said = ended(run)
     assert 0 == status, said
-    wanted = {"nodes": "2", "launcher": launcher, "interconnect": "wire"}
-    wanted["ranks_per_node"] = str(ranks_per_node)
-    assert f"here-{placement.name}" == machine
-    fleet.demand_all_once(("all_gather",), len(jobs), machine)
-    (path,) = measurement_files.paths(tmp_path / "results" / machine)
-    facts, records = measurement_files.load(path)
-    assert all(wanted.items() <= each.items() for each in facts.values())
-    assert {placement.ranks} == {each["params"][2] for each in records}
-    if trains:
-        found = model_runs.load(tmp_path / "results" / machine)
-        assert [1, placement.ranks] == [run["ranks"] for run in found]
-        assert {"mmoe"} == {run["model"] for run in found}
-        assert wanted.items() <= found[1]["conditions"].items()
+    assert {"measured": 1} == dict(fleet.states())
+    return fleet, folder / "results" / machine

@@ -49,10 +49,10 @@ def _round_weight(one: EntryVersion) -> tuple[int, float, str]:
 
 
 RUNS = Rules(_run_contains, _run_weight)
-"""Runs of models: the one with most batches or steps is shown, of as many the longest."""
+"""Runs of models: the one with most batches or steps is shown, of several such runs the slowest."""
 
 ROUNDS = Rules(_round_contains, _round_weight)
-"""Rounds of histories: the one with most times is shown, of as many the longest."""
+"""Rounds of histories: the one with most times is shown, of several such rounds the slowest."""
 
 
 def rules_of(one: EntryVersion) -> Rules[EntryVersion]:

@@ -122,4 +122,4 @@ def _weight(one: PointVersion) -> tuple[int, float, str, int, str]:
 
 
 POINTS = Rules(_contains, _weight)
-"""Points: the one with most samples is shown, of as many the longest."""
+"""Points: the one with most samples is shown, of several such times the longest."""

@@ -2,9 +2,9 @@
 
 The file is JSON after submission.schema.json. Merging is the same in any order and however often:
 of different times for one kernel all are kept, and a signed one is shown, then the one with most
-samples, of as many the longest, with its raw seconds (`submission_merging`); so are different
-rounds of histories and runs of whole models (`entry_merging`); of libraries all that were named; of
-two profiles the later one, with the yardsticks of both, which must agree.
+samples, of several such times the longest, with its raw seconds (`submission_merging`); so are
+different rounds of histories and runs of whole models (`entry_merging`); of libraries all that were
+named; of two profiles the later one, with the yardsticks of both, which must agree.
 """
 
 import hashlib
