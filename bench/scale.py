@@ -74,6 +74,8 @@ def main() -> None:
     for points in options.points:
         folder = options.folder / str(points)
         if not (folder / "asv.conf.json").exists():
+            if folder.exists():
+                parser.error(f"{folder} was not written to its end: remove it")
             kernels = points // (MACHINES * RELEASES)
             write(folder, MACHINES, RELEASES, (), kernels, not options.without_samples)
             (folder / "asv.conf.json").write_text(json.dumps(CONFIGURATION), "utf-8")

@@ -282,14 +282,14 @@ def clean(names: tuple[str, ...], everything: bool) -> None:
         )
     freed = 0
     for one in chosen:
-        (folder / f"{one.name}.log").unlink(missing_ok=True)
         installed_release.remember(folder, one.name, None)
-        if (folder / one.name).exists():
-            with environment_install.environment_lock(
-                folder, one.name, "removing", locks.WAIT_SECONDS
-            ):
-                freed += disk_use(folder / one.name)
-                shutil.rmtree(folder / one.name, ignore_errors=True)
+        place, log = folder / one.name, folder / f"{one.name}.log"
+        if place.exists() or log.exists():
+            wait = locks.WAIT_SECONDS
+            with environment_install.environment_lock(folder, one.name, "removing", wait):
+                log.unlink(missing_ok=True)
+                freed += disk_use(place)
+                shutil.rmtree(place, ignore_errors=True)
     click.echo(f"{freed / 2**30:.1f} GiB freed in {folder}")
 
 

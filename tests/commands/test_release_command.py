@@ -7,12 +7,14 @@ import pytest
 import wheelhouse
 from click.testing import CliRunner
 from command import make_project
+from filelock import FileLock
 from packaging.version import Version
 
 from deepbench_ops.cli import cli
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases import new_release_row, package_index, release_table
 from deepbench_ops.releases.package_index import Upload
+from deepbench_ops.storage import locks
 
 ROWS = """framework,version,date,pins,on_request,index
 numpy,1.0.0,2020-01-01,companion==1.0,no,
@@ -147,3 +149,22 @@ def test_environments_are_shown_and_removed(listed, tmp_path, monkeypatch):
         run(cli, ["release", "clean"], catch_exceptions=False)
     run(cli, ["release", "clean", "numpy-1.0.0"], catch_exceptions=False)
     assert not folder.exists() and ROWS == listed.read_text()
+
+
+def test_an_environment_that_is_being_installed_is_not_cleaned(listed, tmp_path, monkeypatch):
+    """Neither is the log of its installation."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(locks, "WAIT_SECONDS", 0.1)
+    folder = tmp_path / ".asv" / "env"
+    (folder / "numpy-1.0.0").mkdir(parents=True)
+    log = folder / "numpy-1.0.0.log"
+    log.write_text("Installing\n")
+    asked = ["release", "clean", "numpy-1.0.0"]
+    with (
+        FileLock(folder / "numpy-1.0.0.lock"),
+        pytest.raises(DeepbenchError, match=r"numpy-1\.0\.0"),
+    ):
+        CliRunner().invoke(cli, asked, catch_exceptions=False)
+    assert log.exists() and (folder / "numpy-1.0.0").exists()
+    CliRunner().invoke(cli, asked, catch_exceptions=False)
+    assert not log.exists() and not (folder / "numpy-1.0.0").exists()
