@@ -16,7 +16,7 @@ from statistics import geometric_mean
 from tabulate import tabulate
 
 from deepbench_ops import project
-from deepbench_ops.analysis import points
+from deepbench_ops.analysis import point_reading
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.releases import release_table
 
@@ -52,7 +52,9 @@ def found(options: argparse.Namespace) -> list[Pair]:
     results = project.results()
     times = {
         (point.family, point.operation, point.problem_id, point.precision): point
-        for point in points.load(results, options.machine, known, rounds=bool(options.family))
+        for point in point_reading.load(
+            results, options.machine, known, rounds=bool(options.family)
+        )
         if point.release.name == options.release
         and point.set == options.set
         and point.family == (options.family or point.family)

@@ -26,7 +26,7 @@ from statistics import mean, median
 import numpy as np
 from tabulate import tabulate
 
-from deepbench_ops.analysis import points
+from deepbench_ops.analysis import point_reading
 from deepbench_ops.machine.impossible_times import Roofs
 from deepbench_ops.machine.steadiness import (
     SCALING,
@@ -75,7 +75,7 @@ def load(results: Path) -> list[Judged]:
     """Return the calibrated points of all machines, with deviations if their lines are quiet."""
     order = {release.name: place for place, release in enumerate(table_location.load(results))}
     lines: dict[tuple[object, ...], list[tuple[int, Judged]]] = defaultdict(list)
-    for machine in points.machines(results):
+    for machine in point_reading.machines(results):
         for name, file in SteadinessJudge.of(results / machine).files.items():
             for key, records in file.records.items():
                 if all(map(calibrated, records)):
@@ -158,8 +158,8 @@ def by_machine(results: Path) -> list[list[object]]:
     """Return a row for each measured machine: its noise, points and unsteady points."""
     releases = {release.hash: release for release in table_location.load(results)}
     rows: list[list[object]] = []
-    for machine in points.machines(results):
-        every = points.load(results, machine, releases)
+    for machine in point_reading.machines(results):
+        every = point_reading.load(results, machine, releases)
         measured = [point for point in every if point.release.measurable]
         if measured:
             kinds = Counter(kind(point.unsteady) for point in measured if point.unsteady)

@@ -14,7 +14,7 @@ from typing import Any
 import generated_page
 from tabulate import tabulate
 
-from deepbench_ops.analysis import points
+from deepbench_ops.analysis import point_reading
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.releases import table_location
@@ -76,7 +76,7 @@ def committed_machines() -> list[str]:
     command = ["git", "ls-files", "--", "*/machine.json"]
     listed = subprocess.run(command, cwd=RESULTS, capture_output=True, text=True, check=True)
     committed = {Path(line).parent.name for line in listed.stdout.splitlines()}
-    return [machine for machine in points.machines(RESULTS) if machine in committed]
+    return [machine for machine in point_reading.machines(RESULTS) if machine in committed]
 
 
 def page() -> str:
@@ -84,7 +84,7 @@ def page() -> str:
     releases = {release.hash: release for release in table_location.load(RESULTS)}
     measured, published, runs = [], [], []
     for machine in committed_machines():
-        found = points.load(RESULTS, machine, releases)
+        found = point_reading.load(RESULTS, machine, releases)
         kept = len(model_runs.load(RESULTS / machine))
         if kept:
             runs.append({"machine": machine, "runs": kept})

@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 from deepbench_ops import damage_reports, project
-from deepbench_ops.analysis import points
+from deepbench_ops.analysis import point_reading
 from deepbench_ops.analysis.point_filter import EVERYTHING, Only, chosen
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.errors import DeepbenchError
@@ -25,7 +25,7 @@ def load(
     from these.
 
     A store that cannot be used is reported. The other arguments, and the errors, are those of
-    `points.load`.
+    `point_reading.load`.
     """
     store = project.store(results)
     if (store / "times").exists() and (results / machine / "machine.json").exists():
@@ -41,7 +41,7 @@ def load(
                 " install 'asv_bench_deepbench[store]' installs it"
             )
         damage_reports.report(line, damaged=False)
-    return chosen(points.load(results, machine, releases, rounds, strange, samples), only)
+    return chosen(point_reading.load(results, machine, releases, rounds, strange, samples), only)
 
 
 def _stored(

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from deepbench_ops.analysis.points import STAND_IN, Origin, Point
+from deepbench_ops.analysis.point_reading import STAND_IN
+from deepbench_ops.analysis.points import Origin, Point
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.run_conditions import CONDITIONS
 
@@ -212,8 +213,8 @@ def _tuples(column: pa.ChunkedArray) -> list[tuple[Any, ...] | None]:
 
 
 def _release(described: tuple[str, str, str, date], releases: Mapping[str, Release]) -> Release:
-    """Return the release of the table, or the stand-in that `points.load` gives for one that it
-    does not have."""
+    """Return the release of the table, or the stand-in that `point_reading.load` gives for one
+    that it does not have."""
     commit, framework, version, day = described
     if framework == STAND_IN:
         return Release(framework, version, day)

@@ -24,7 +24,7 @@ from deepbench_ops.analysis import (
     parquet_machines,
     parquet_rounds,
     parquet_rows,
-    points,
+    point_reading,
 )
 from deepbench_ops.analysis.point_filter import EVERYTHING, Only
 from deepbench_ops.analysis.points import Point
@@ -126,19 +126,19 @@ class Store:
         has results: then the store is a copy. Raises DeepbenchError where another process builds
         the same store, OSError for a disk that is full.
         """
-        if not points.machines(self.results):
+        if not point_reading.machines(self.results):
             return
         with locks.results(self.folder, "deepbench store build"):
             releases = self._releases()
             yield from self._parts(releases, again)
-            for gone in set(self.machines) - set(points.machines(self.results)):
+            for gone in set(self.machines) - set(point_reading.machines(self.results)):
                 for path in (self._about(gone), *self._paths(gone).values()):
                     path.unlink(missing_ok=True)
 
     @property
     def is_copy(self) -> bool:
         """Whether it has machines and there are no results here, from which it could be made."""
-        return bool(self.machines) and not points.machines(self.results)
+        return bool(self.machines) and not point_reading.machines(self.results)
 
     def sizes(self) -> dict[str, int]:
         """Return the number of times of each machine in the store; 0 for a damaged file."""
@@ -147,7 +147,7 @@ class Store:
     def states(self) -> dict[str, str]:
         """Return the state of each machine that has results or is in the store: `FRESH`, `OUTDATED`
         or `DAMAGED`. Every file is read once."""
-        here = set(points.machines(self.results))
+        here = set(point_reading.machines(self.results))
         releases = self._releases() if here else {}
         found = {}
         for machine in sorted({*here, *self.machines}):
@@ -172,7 +172,7 @@ class Store:
         strange: Counter[str] | None = None,
         only: Only = EVERYTHING,
     ) -> list[Point]:
-        """Return the points of a machine that `only` chooses, as `points.load` does.
+        """Return the points of a machine that `only` chooses, as `point_reading.load` does.
 
         releases: by hash, all of the table or some. Raises DeepbenchError where the files are
         missing, damaged or of other results than now.
@@ -188,10 +188,10 @@ class Store:
         if strange is None:
             for line, damaged in json.loads(about[DAMAGE]):
                 damage_reports.report(line, damaged)
-            points.report_strange(machine, json.loads(about[STRANGE]))
+            point_reading.report_strange(machine, json.loads(about[STRANGE]))
         else:
             strange.update(json.loads(about[STRANGE]))
-        with no_collector():  # as in `points.load`
+        with no_collector():  # as in `point_reading.load`
             return parquet_columns.points(rows, releases, seconds)
 
     def _demand_fresh(self, machine: str) -> None:
@@ -217,7 +217,7 @@ class Store:
 
     def _parts(self, releases: dict[str, Release], again: bool) -> Iterator[Part]:
         """Make the files of machines whose results have changed; yield all machines, in order."""
-        machines = points.machines(self.results)
+        machines = point_reading.machines(self.results)
         digests = {machine: self._digest(machine) for machine in machines}
         old = [
             machine
@@ -238,7 +238,7 @@ class Store:
             rows, reports, strange = next(made)
             for line, damaged in reports:
                 damage_reports.report(line, damaged)
-            points.report_strange(machine, strange)
+            point_reading.report_strange(machine, strange)
             yield Part(machine, rows, made=True)
 
     def _make(
@@ -252,9 +252,9 @@ class Store:
         """
         machine, digest = asked
         strange: Counter[str] = Counter()
-        with damage_reports.held_back() as damage, no_collector():  # as in `points.load`
+        with damage_reports.held_back() as damage, no_collector():  # as in `point_reading.load`
             found = parquet_columns.tables(
-                points.of_each_result(self.results, machine, releases, strange, True, True)
+                point_reading.of_each_result(self.results, machine, releases, strange, True, True)
             )
         days = _days(found["times"])
         with damage_reports.held_back() as further, no_collector():
@@ -312,8 +312,8 @@ def _plugin_families() -> str:
 def _days(times: pa.Table) -> dict[str, str]:
     """Return the days of the releases in a table of times, as `Inputs` has them."""
     releases = times.group_by(["commit", "framework", "version", "date"]).aggregate([]).to_pylist()
-    listed = [each for each in releases if each["framework"] != points.STAND_IN]
-    others = [each for each in releases if each["framework"] == points.STAND_IN]
+    listed = [each for each in releases if each["framework"] != point_reading.STAND_IN]
+    others = [each for each in releases if each["framework"] == point_reading.STAND_IN]
     days = {each["commit"]: str(each["date"]) for each in listed}
     return days | {each["version"]: "" for each in others}
 

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from deepbench_ops.analysis import machine_points, point_filter, points
+from deepbench_ops.analysis import machine_points, point_filter, point_reading
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.asv_adapter.remeasured_points import NotTaken
 from deepbench_ops.errors import NoAnswer
@@ -111,7 +111,7 @@ def after_run(files: Sequence[Path], releases: dict[str, Release]) -> list[str]:
         saved = {path.name.split("-")[0] for path in files if path.parent == folder}
         names = dict.fromkeys(r.name for r in releases.values() if r.hash[:8] in saved)
         # No store is of results that were saved just now.
-        every = points.load(folder.parent, folder.name, releases) if names else []
+        every = point_reading.load(folder.parent, folder.name, releases) if names else []
         for name in names:
             of_release = [point for point in every if point.release.name == name]
             chosen = [point for point in of_release if point.unsteady]

@@ -13,18 +13,13 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NoReturn
 
 from asv import environment, util
-from asv import machine as asv_machine
 from asv.commands import Command
-from asv.commands.compare import Compare
-from asv.commands.machine import Machine
 from asv.commands.setup import Setup
-from asv.commands.show import Show
 from asv.config import Config
 from asv.console import log
 from asv.plugin_manager import PluginManager
@@ -33,11 +28,10 @@ from asv.repo import get_repo
 from asv.util import ProcessError, UserError, iter_subclasses
 
 from deepbench_ops import process_lifetime
-from deepbench_ops.asv_adapter import configuration_check, machine_entry
-from deepbench_ops.asv_adapter.patch_installation import Patch
+from deepbench_ops.asv_adapter import configuration_check
+from deepbench_ops.asv_adapter.patch_installation import Function, Patch
 from deepbench_ops.asv_adapter.release_repository import ReleaseRepo
 from deepbench_ops.errors import DeepbenchError, Unsupported, file_of, remedy
-from deepbench_ops.machine import machine_facts
 
 INTERRUPTED, CLOSED_PIPE = 130, 141
 """Exit statuses, as shells report a process that SIGINT or SIGPIPE has ended."""
@@ -53,10 +47,8 @@ KEPT = {
 UNASKED = {"rm": "give -y", "machine": "give --yes"}
 """Options by which commands of asv do not ask, by the command's name."""
 
-Method = Callable[..., Any]
 
-
-def in_one_line(run: Method) -> Method:
+def in_one_line(run: Function) -> Function:
     """Wrap a command: its arguments are checked first, and a failure is one line."""
 
     def wrapped(cls: type[Command], conf: Config, args: Any, **more: Any) -> Any:
@@ -123,7 +115,7 @@ def _output_fails() -> bool:
     return False
 
 
-def named_plugin(import_plugin: Method) -> Method:
+def named_plugin(import_plugin: Function) -> Function:
     """Wrap the import of a plugin that the configuration names after ours: a failure is a line."""
 
     def wrapped(manager: PluginManager, name: Any) -> None:
@@ -185,90 +177,7 @@ def _check_environments(conf: Config, specifications: Iterable[str]) -> None:
             )
 
 
-def safe_machine_command(run: Method) -> Method:
-    """Wrap `asv machine`: it describes a machine as `deepbench machine` does, and splits no line.
-
-    asv's own values of os and ram change with every kernel. Stored values stay, unless the command
-    gives others, and an entry that differs from its results is refused.
-    """
-
-    def wrapped(cls: type[Command], conf: Config, args: Any) -> Any:
-        asvs_own = asv_machine.Machine.get_defaults()
-        given = {key: getattr(args, key) for key in asvs_own}
-        given = {key: value for key, value in given.items() if value != asvs_own[key]}
-        name = machine_entry.check_name(given.get("machine") or machine_entry.default_name())
-        known = machine_entry.entries().get(name)
-        new = {**(known or machine_facts.identity(name)), **given}
-        if not given and not args.yes:
-            new |= _asked(new)
-        if split := machine_entry.differences(Path(conf.results_dir), new):
-            raise UserError(
-                f"machine {new['machine']!r} has results under {_listed(split)}, and later ones "
-                "would start new lines: nothing was written; name a changed machine with --machine"
-            )
-        if new == known:
-            log.info(f"machine {name!r} is described already, and stays as it is")
-            return
-        log.info(f"written: {machine_entry.save(new)}")
-
-    return wrapped
-
-
-_suggestions: dict[str, str] = {}
-"""Values that asv's questions about a machine suggest, instead of asv's own."""
-
-
-def _asked(values: dict[str, str]) -> dict[str, str]:
-    """Return the user's answers to asv's questions, with `values` as suggestions."""
-    _suggestions.update(values)
-    try:
-        answers: dict[str, str] = asv_machine.Machine.generate_machine_file()
-    finally:
-        _suggestions.clear()
-    return answers
-
-
-def _suggesting(get_defaults: Method) -> Method:
-    return lambda: dict(_suggestions) or get_defaults()
-
-
-def _listed(split: dict[str, tuple[str, str]]) -> str:
-    return ", ".join(f"{key} {old!r} instead of {new!r}" for key, (old, new) in split.items())
-
-
-def demand_same_machine(
-    conf: Config, name: str | None, say: Callable[[str], object] = log.info
-) -> str:
-    """Return the name of the machine to file under, this one unless named.
-
-    Where asv knows no machine, this one is described, after a call of `say`: asv would ask six
-    questions, and suggest answers that change with every kernel. Raises UserError for a name
-    without an entry, and for an entry that differs from that of the machine's results: asv would
-    file results under the new values, which start new lines.
-    """
-    known = machine_entry.entries()
-    if name and name not in known:
-        raise UserError(
-            f"machine {name!r} is not described yet: deepbench machine --name {name} describes and"
-            " measures it"
-        )
-    wanted = name or machine_entry.default_name()
-    if wanted not in known:
-        if known:
-            raise UserError(machine_entry.several())
-        path = machine_entry.save(machine_facts.identity(wanted))
-        say(f"described as machine {wanted} in {path}: deepbench machine measures its peaks")
-    now = machine_entry.entries()[wanted]
-    if split := machine_entry.differences(Path(conf.results_dir), now):
-        raise UserError(
-            f"machine {now['machine']!r} has results under {_listed(split)}, and this run's would "
-            "start new lines: deepbench machine --yes --no-measure describes it again, a changed "
-            "machine with --name and a new name"
-        )
-    return wanted
-
-
-def asking_before_push(run: Method) -> Method:
+def asking_before_push(run: Function) -> Function:
     """Wrap `asv gh-pages`: it pushes to origin only where the user asked for that."""
 
     def wrapped(cls: type[Command], conf: Config, args: Any) -> Any:
@@ -282,96 +191,7 @@ def asking_before_push(run: Method) -> Method:
     return wrapped
 
 
-def on_this_machine(run: Method) -> Method:
-    """Wrap `asv compare`: it takes this machine, or the only one that has both releases. A line
-    below the table counts the times that cannot be compared."""
-
-    def wrapped(
-        cls: type[Command], conf: Config, hash_1: str, hash_2: str, machine: Any = None, **more: Any
-    ) -> Any:
-        if machine is None and conf.dvcs == ReleaseRepo.dvcs:
-            machine = _with_both(conf, [hash_1, hash_2])
-            log.info(f"On {machine}")
-            log.flush()
-        outcome = run(cls, conf, hash_1, hash_2, machine=machine, **more)
-        if machine is not None:
-            _remark(conf, [machine], [hash_1, hash_2])
-        return outcome
-
-    return wrapped
-
-
-def with_remarks(run: Method) -> Method:
-    """Wrap `asv show` of a release: a line below the table counts the unsteady times."""
-
-    def wrapped(
-        cls: type[Command],
-        conf: Config,
-        commit: str | None = None,
-        machine: str | None = None,
-        durations: bool = False,
-        **more: Any,
-    ) -> Any:
-        outcome = run(cls, conf, commit=commit, machine=machine, durations=durations, **more)
-        if commit is not None and not durations and conf.dvcs == ReleaseRepo.dvcs:
-            _remark(conf, [machine] if machine else _with_all(conf, [commit]), [commit])
-        return outcome
-
-    return wrapped
-
-
-Remarks = Callable[[Path, str, Sequence[str]], list[str]]
-"""Returns remarks on the times of a machine, given the results folder, the machine's name and the
-hashes of the one or two releases that a table of asv shows."""
-
-_remarks: list[Remarks] = []
-
-
-def use(remarks: Remarks) -> None:
-    """Let `remarks` find the lines printed below asv's tables of releases."""
-    _remarks[:] = [remarks]
-
-
-def _remark(conf: Config, machines: Iterable[str], names: Iterable[str]) -> None:
-    """Print the remarks on a table of releases, given by their names."""
-    if conf.dvcs != ReleaseRepo.dvcs:
-        return
-    sys.stdout.flush()
-    hashes = [get_repo(conf).get_hash_from_name(name) for name in names]
-    for remarks in _remarks:
-        for machine in machines:
-            for line in remarks(Path(conf.results_dir), machine, hashes):
-                log.warning(line)
-    log.flush()
-
-
-def _with_all(conf: Config, names: Iterable[str]) -> list[str]:
-    """Return the machines that have results of all these releases."""
-    hashes = [get_repo(conf).get_hash_from_name(name) for name in names]
-    folders = [path.parent for path in Path(conf.results_dir).glob("*/machine.json")]
-    return sorted(
-        folder.name
-        for folder in folders
-        if all(any(folder.glob(f"{each[: conf.hash_length]}-*.json")) for each in hashes)
-    )
-
-
-def _with_both(conf: Config, names: list[str]) -> str:
-    found = _with_all(conf, names)
-    here = machine_entry.default_name()
-    if here in found:
-        return here
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        raise UserError("no machine has results of both releases: measure them with asv run")
-    raise UserError(
-        f"this machine, {here!r}, has no results of both releases: name one that has, "
-        f"--machine {' or '.join(found)}"
-    )
-
-
-def setup_without_result(run: Method) -> Method:
+def setup_without_result(run: Function) -> Function:
     """Wrap `asv setup`, which returns its environments: asv would print them as objects."""
 
     def wrapped(cls: type[Command], conf: Config, args: Any) -> None:
@@ -380,7 +200,7 @@ def setup_without_result(run: Method) -> Method:
     return wrapped
 
 
-def pool_without_interrupts(pool: Method) -> Method:
+def pool_without_interrupts(pool: Function) -> Function:
     """Wrap asv's pool of processes: they ignore Ctrl-C, on which asv ends the pool itself."""
 
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -404,36 +224,10 @@ def _of_commands() -> Iterator[Patch]:
 
 PATCHES = (
     Patch(
-        asv_machine.Machine,
-        "get_defaults",
-        _suggesting,
-        "`asv machine` suggests the description that the system gives now, not the stored one",
-    ),
-    Patch(
-        Machine,
-        "run_from_conf_args",
-        safe_machine_command,
-        "`asv machine` describes a machine otherwise after each update of its system, which would "
-        "split every line",
-    ),
-    Patch(
         GithubPages,
         "run_from_conf_args",
         asking_before_push,
         "`asv gh-pages` pushes to origin without a question",
-    ),
-    Patch(
-        Compare,
-        "run",
-        on_this_machine,
-        "`asv compare` wants a machine named even where one alone has both releases, and compares "
-        "times of different settings, and unsteady ones, without a word",
-    ),
-    Patch(
-        Show,
-        "run",
-        with_remarks,
-        "`asv show` shows unsteady times like all others",
     ),
     Patch(
         Setup,

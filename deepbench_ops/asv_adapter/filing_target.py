@@ -22,8 +22,8 @@ from asv.util import UserError
 
 from deepbench_ops import project
 from deepbench_ops.asv_adapter import (
-    asv_commands,
     atomic_asv_json,
+    machine_command,
     machine_entry,
     result_saving,
     run_command,
@@ -112,7 +112,7 @@ def _configuration() -> Config:
 
 
 def _machine(conf: Config, say: Callable[[str], object]) -> dict[str, str]:
-    name = asv_commands.demand_same_machine(conf, None, say)
+    name = machine_command.demand_same_machine(conf, None, say)
     for line in run_command.without_readings(conf, name):
         say(line)
     with applied([*atomic_asv_json.PATCHES, *machine_entry.PATCHES, *result_saving.PATCHES]):

@@ -15,6 +15,7 @@ PROCESS, PUBLISH = "process", "publish"
 """Scopes: as long as asv's process lives, or only while `asv publish` makes pages."""
 
 Function = Callable[..., Any]
+"""A function of asv, or one that replaces it."""
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,11 @@ from asv.console import log
 
 from deepbench_ops import process_lifetime
 from deepbench_ops.asv_adapter import (
-    asv_commands,
     asv_environment,
     history_join,
     patch_table,
     release_repository,
+    release_tables,
     result_saving,
     run_command,
     run_hooks,
@@ -62,7 +62,7 @@ def setup() -> None:
 def install() -> None:
     """Install the table of patches, and register the functions of later folders."""
     run_command.use(report_unsteady)
-    asv_commands.use(table_remarks)
+    release_tables.use(table_remarks)
     history_join.use(history_join.Joiner(join_history, forecast_joining))
     publish_command.use(own_pages)
     patch_table.install()

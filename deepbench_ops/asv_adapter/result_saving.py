@@ -31,7 +31,7 @@ from asv.results import Results
 from asv.util import UserError
 
 from deepbench_ops.asv_adapter import private_result_fields, result_files, result_merging, run_hooks
-from deepbench_ops.asv_adapter.patch_installation import Patch
+from deepbench_ops.asv_adapter.patch_installation import Function, Patch
 from deepbench_ops.asv_adapter.remeasured_points import Remeasured
 from deepbench_ops.errors import DeepbenchError, remedy
 from deepbench_ops.machine import machine_profile, profile_measurement, state_profile
@@ -150,7 +150,7 @@ def _with_measurements(rm: Callable[[Results, str], None]) -> Callable[[Results,
     return wrapped
 
 
-def _alone(remove: Callable[..., Any]) -> Callable[..., Any]:
+def _alone(remove: Function) -> Function:
     """Wrap `asv rm`: it is the only writer from its reading to its writing."""
 
     def wrapped(cls: type, conf: Any, *args: Any, **kwargs: Any) -> Any:

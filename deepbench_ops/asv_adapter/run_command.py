@@ -26,16 +26,16 @@ from asv.repo import get_repo
 from asv.util import UserError
 
 from deepbench_ops.asv_adapter import (
-    asv_commands,
     asv_environment,
     history_join,
+    machine_command,
     machine_entry,
     release_repository,
     run_forecast,
     run_hooks,
     socket_path,
 )
-from deepbench_ops.asv_adapter.patch_installation import Patch
+from deepbench_ops.asv_adapter.patch_installation import Function, Patch
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.measure import device_yardsticks, library_variables, threads, yardstick
@@ -59,7 +59,7 @@ def use(after_run: AfterRun) -> None:
         _after_run.append(after_run)
 
 
-def _of_releases(run: Callable[..., Any]) -> Callable[..., Any]:
+def _of_releases(run: Function) -> Function:
     """Wrap `asv run`."""
 
     def wrapped(cls: type, conf: Config, range_spec: Any = None, **kwargs: Any) -> Any:
@@ -92,7 +92,7 @@ def _of_releases(run: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-def _alone(find: Callable[..., Any]) -> Callable[..., Any]:
+def _alone(find: Function) -> Function:
     """Wrap `asv find`."""
 
     def wrapped(cls: type, conf: Config, *args: Any, **kwargs: Any) -> Any:
@@ -112,7 +112,7 @@ def _prepare(conf: Config, options: Mapping[str, Any]) -> None:
     if notice := library_variables.notice(library_variables.foreign()):
         log.warning(notice)
     socket_path.demand_short(conf, options.get("launch_method"))
-    asv_commands.demand_same_machine(conf, options.get("machine"))
+    machine_command.demand_same_machine(conf, options.get("machine"))
     for line in without_readings(conf, options.get("machine")):
         log.warning(line)
 

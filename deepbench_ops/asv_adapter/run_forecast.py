@@ -20,7 +20,7 @@ from asv.util import UserError
 
 from deepbench_ops.asv_adapter import history_join, machine_entry, run_hooks
 from deepbench_ops.asv_adapter.history_join import JoiningPlan
-from deepbench_ops.asv_adapter.patch_installation import Patch
+from deepbench_ops.asv_adapter.patch_installation import Function, Patch
 from deepbench_ops.asv_adapter.run_hooks import YES_VARIABLE
 from deepbench_ops.asv_adapter.run_progress import duration_text
 from deepbench_ops.errors import DeepbenchError
@@ -98,7 +98,7 @@ def asking(question: Question) -> Iterator[None]:
         _question = None
 
 
-def _ending_with_question(discover: Callable[..., Any]) -> Callable[..., Any]:
+def _ending_with_question(discover: Function) -> Function:
     """Wrap asv's search for benchmarks: it ends with the question, and then measures the
     kernels that join a history, which asv leaves out."""
 

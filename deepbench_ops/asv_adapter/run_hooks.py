@@ -30,7 +30,7 @@ from deepbench_ops.asv_adapter.asv_run_journal import (
     RunJournal,
     forget_saved,
 )
-from deepbench_ops.asv_adapter.patch_installation import Patch
+from deepbench_ops.asv_adapter.patch_installation import Function, Patch
 from deepbench_ops.asv_adapter.run_progress import RunProgress
 from deepbench_ops.backends import reference_cache, run_cache
 from deepbench_ops.measure import fingerprint, library_variables, nominal_readings, record_handover
@@ -108,7 +108,7 @@ class OngoingRun:
         """Path of the journal, from which the same command goes on; None without one."""
         return self._journal.path if self._journal else None
 
-    def around_run(self, run_benchmarks: Callable[..., Any]) -> Callable[..., Any]:
+    def around_run(self, run_benchmarks: Function) -> Function:
         """Wrap asv's loop over the benchmarks of one release."""
 
         def wrapped(benchmarks: Any, env: Any, *args: Any, **kwargs: Any) -> Any:
@@ -122,7 +122,7 @@ class OngoingRun:
 
         return wrapped
 
-    def around_point(self, run_point: Callable[..., Any]) -> Callable[..., Any]:
+    def around_point(self, run_point: Function) -> Function:
         """Wrap asv's start of one process for one point."""
 
         def wrapped(benchmark: dict[str, Any], spawner: Any, index: int, **kwargs: Any) -> Any:

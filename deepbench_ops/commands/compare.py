@@ -110,12 +110,12 @@ def compare(
 
 def _demand_machines(contenders: Sequence[str], results: Path) -> None:
     """Raise DeepbenchError where a release is given without the @ that makes it one."""
-    from deepbench_ops.analysis import points
+    from deepbench_ops.analysis import point_reading
     from deepbench_ops.releases import table_location
 
     releases = {each.name for each in table_location.load(results)}
     for given in contenders:
-        if given in releases.difference(points.machines(results)):
+        if given in releases.difference(point_reading.machines(results)):
             raise DeepbenchError(f"{given} is a release and not a machine: write @{given}")
 
 

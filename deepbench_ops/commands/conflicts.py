@@ -97,12 +97,12 @@ def resolve(versions: tuple[str, ...], shown: bool, machine: str | None, results
 
 
 def _found(results: Path, machine: str | None) -> "list[Conflict | EntryConflict]":
-    from deepbench_ops.analysis import points
+    from deepbench_ops.analysis import point_reading
     from deepbench_ops.exchange.submissions import conflict_resolution, entry_conflicts
     from deepbench_ops.problems.suggestions import unknown
     from deepbench_ops.releases import table_location
 
-    names = points.machines(results)
+    names = point_reading.machines(results)
     if machine is not None and machine not in names:
         raise unknown("machine", machine, names)
     releases = table_location.load(results)

@@ -77,7 +77,7 @@ def fastest(
     tables took the faster of several precisions: repeat --precision for that.
     """
     from deepbench_ops.analysis import fastest_machine_by_kernel as records
-    from deepbench_ops.analysis import machine_points, points
+    from deepbench_ops.analysis import machine_points, point_reading
     from deepbench_ops.analysis.point_filter import EVERYTHING
     from deepbench_ops.analysis.settings_and_state_agreement import notes
     from deepbench_ops.analysis.unsteady_list import remarks, without_answer
@@ -94,7 +94,7 @@ def fastest(
     }
 
     def load(only: "Only") -> "Iterator[Point]":
-        for machine in points.machines(results):
+        for machine in point_reading.machines(results):
             yield from machine_points.load(results, machine, releases, only=only)
 
     found = list(load(only))

@@ -221,11 +221,11 @@ def machine_with_results(results: Path, name: str | None, wanted: str = MEASURE)
     wanted: the results that it should have, as the end of "measure ...". Raises DeepbenchError
     for an unknown name, and NoAnswer where the machine has none.
     """
-    from deepbench_ops.analysis import points
+    from deepbench_ops.analysis import point_reading
     from deepbench_ops.asv_adapter import machine_entry
     from deepbench_ops.problems.suggestions import unknown
 
-    known = points.machines(results)
+    known = point_reading.machines(results)
     if not known:
         raise NoAnswer(f"{results} holds no results of any machine: measure {wanted}")
     whose = name or machine_entry.default_name()

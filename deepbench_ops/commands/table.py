@@ -35,7 +35,12 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     publication, its source, and the figures that the timeline lacks. Unsteady times are left out,
     with a line that counts them.
     """
-    from deepbench_ops.analysis import machine_points, missing_reasons, model_tables, points
+    from deepbench_ops.analysis import (
+        machine_points,
+        missing_reasons,
+        model_tables,
+        point_reading,
+    )
     from deepbench_ops.analysis.model_latency_points import with_latency_runs
     from deepbench_ops.analysis.settings_and_state_agreement import notes
     from deepbench_ops.analysis.unsteady_list import remarks
@@ -50,7 +55,7 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     figures = load(name)
     releases = {release.hash: release for release in table_location.load(results)}
     here = machine_entry.default_name()
-    if not machines and here not in points.machines(results):
+    if not machines and here not in point_reading.machines(results):
         click.echo(f"this machine, {here}, has no results to show next to it", err=True)
     else:
         machines = tuple(machine_with_results(results, name) for name in machines or (here,))

@@ -178,12 +178,12 @@ def verdict(
 def _machines(
     results: Path, machine: str | None, all_machines: bool, order: "Sequence[Release]"
 ) -> list[str]:
-    from deepbench_ops.analysis import points
+    from deepbench_ops.analysis import point_reading
     from deepbench_ops.asv_adapter import machine_entry
 
     if not all_machines:
         return [machine_with_results(results, machine, _history(order))]
-    found = points.machines(results)
+    found = point_reading.machines(results)
     if not found:
         raise NoAnswer(f"{results}: no machine has results there")
     here = machine_entry.default_name()

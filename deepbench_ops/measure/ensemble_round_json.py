@@ -10,7 +10,8 @@ from deepbench_ops.measure import ensemble_sweeps
 from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.storage import ensemble_round_files, facts_digest
-from deepbench_ops.storage.ensemble_round_files import Entry, FactsByDigest, RoundsFile
+from deepbench_ops.storage.ensemble_round_files import Entry, RoundsFile
+from deepbench_ops.storage.fact_lines import FactsByDigest
 
 DIGITS = 5
 """Significant digits of stored seconds."""

@@ -17,13 +17,15 @@ from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.storage import (
     ensemble_round_checks,
     ensemble_round_files,
+    fact_lines,
     facts_digest,
     json_lines,
     locks,
     measured_rounds,
 )
 from deepbench_ops.storage.atomic_write import Ready
-from deepbench_ops.storage.ensemble_round_files import Entry, FactsByDigest, RoundsFile
+from deepbench_ops.storage.ensemble_round_files import Entry, RoundsFile
+from deepbench_ops.storage.fact_lines import FactsByDigest
 
 DOING = "deepbench history"
 
@@ -83,7 +85,7 @@ class RoundStore:
         self._has_states = False
         facts, entry = ensemble_round_json.entry_of(task, this_round)
         new = {digest: each for digest, each in facts.items() if digest not in self._written}
-        lines = [{"fingerprint": digest, "facts": each} for digest, each in new.items()]
+        lines = fact_lines.lines(new, new)
         with locks.writing(self.path.parent, DOING):
             json_lines.append(self.path, [*lines, entry])
         self._written |= new.keys()

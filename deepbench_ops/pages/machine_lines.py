@@ -12,7 +12,7 @@ from deepbench_ops.analysis import (
     kernel_lines,
     lines_with_rounds,
     machine_points,
-    points,
+    point_reading,
     shared_rounds,
 )
 from deepbench_ops.analysis.kernel_lines import Line
@@ -43,7 +43,7 @@ def read(
     lines: list[Line] = []
     machines: list[MachineRecord] = []
     problems: list[str] = []
-    folders = [results / name for name in points.machines(results, points.no_report)]
+    folders = [results / name for name in point_reading.machines(results, point_reading.no_report)]
     compute = partial(_read_machine, timeline)
     values = cache.values(folders, compute) if cache else {each: compute(each) for each in folders}
     for own_lines, machine, own_problems in values.values():

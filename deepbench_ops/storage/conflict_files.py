@@ -9,25 +9,24 @@ whether it was rejected. Equal content makes equal bytes, whatever the order in 
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-
-import orjson
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import (
     atomic_write,
     bounded_read,
     compression,
-    facts_digest,
+    fact_lines,
     json_lines,
     record_checks,
     seconds_limits,
 )
 from deepbench_ops.storage.atomic_write import Ready
+from deepbench_ops.storage.fact_lines import FactsByDigest
 from deepbench_ops.storage.json_lines import DamagedLine
 from deepbench_ops.storage.measurement_files import Record
 from deepbench_ops.storage.result_key import ResultKey, unquoted
@@ -36,8 +35,6 @@ SUFFIX = ".conflicts.jsonl" + compression.ENDING
 
 ID_LENGTH = 10
 """Hexadecimal digits of a version's id."""
-
-FactsByDigest = Mapping[str, dict[str, str]]
 
 
 @dataclass(frozen=True)
@@ -109,13 +106,10 @@ def load(path: Path) -> Conflicts:
     """
     if not path.exists():
         return Conflicts()
-    facts: dict[str, dict[str, str]] = {}
+    facts: FactsByDigest = {}
     versions: VersionsByKey = defaultdict(list)
 
     def take(entry: Any, _: bytes) -> None:
-        if "facts" in entry:
-            facts[entry["fingerprint"]] = facts_digest.checked(entry)
-            return
         point, records = entry["point"], entry["measurements"]
         if wrong := seconds_limits.why_not(point["seconds"], samples=point.get("samples")):
             raise DamagedLine(wrong)
@@ -127,7 +121,7 @@ def load(path: Path) -> Conflicts:
         versions[found.key].append(found)
 
     content = compression.unpack(path, bounded_read.RECORDS)
-    json_lines.take_each(content, str(path), "a version of a point", take, orjson.loads)
+    fact_lines.take_each(content, str(path), "a version of a point", facts, take)
     return Conflicts(facts, dict(versions))
 
 
@@ -144,10 +138,7 @@ def write(path: Path, facts: FactsByDigest, versions: VersionsByKey, ready: Read
     used = {record["fingerprint"] for one in every for record in one.measurements}
     if lost := sorted(used - facts.keys()):
         raise DeepbenchError(f"{path}: the conditions {lost[0]} of raw seconds are missing")
-    lines: list[Mapping[str, Any]] = [
-        *({"fingerprint": digest, "facts": facts[digest]} for digest in sorted(used)),
-        *(_line(one) for one in every),
-    ]
+    lines = [*fact_lines.lines(facts, used), *map(_line, every)]
     atomic_write.write_bytes(ready(path), compression.pack(json_lines.as_text(lines).encode()))
 
 

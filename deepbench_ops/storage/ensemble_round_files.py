@@ -8,22 +8,20 @@ the order in which it came: lines are sorted, and the compressed file holds no t
 """
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
-
-import orjson
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import (
     atomic_write,
     bounded_read,
     compression,
-    facts_digest,
+    fact_lines,
     json_lines,
 )
 from deepbench_ops.storage.ensemble_round_checks import KERNEL, NoRound, check
+from deepbench_ops.storage.fact_lines import FactsByDigest
 from deepbench_ops.storage.file_state import FileState, state
 
 FOLDER, SUFFIX = "ensembles", ".jsonl.gz"
@@ -31,7 +29,6 @@ SEVERAL = "frameworks"
 """Name of the ensembles that hold releases of several frameworks."""
 
 Entry = dict[str, Any]
-FactsByDigest = dict[str, dict[str, str]]
 KernelFields = tuple[str, str, str, str]
 """Family, problem, precision and operation."""
 
@@ -108,14 +105,11 @@ def parse(content: bytes, where: str) -> RoundsFile:
     found: dict[RoundIdentity, Entry] = {}
 
     def take(entry: Any, line: bytes) -> None:
-        if isinstance(entry, dict) and "facts" in entry:
-            facts[entry["fingerprint"]] = facts_digest.checked(entry)
-            return
         check(entry)
         if found.setdefault(identity(entry), entry) is not entry:
             raise NoRound("it is there already")
 
-    json_lines.take_each(content, where, "a round of an ensemble", take, orjson.loads)
+    fact_lines.take_each(content, where, "a round of an ensemble", facts, take)
     return RoundsFile(facts, list(found.values()))
 
 
@@ -148,10 +142,7 @@ def merged(stored: RoundsFile, new: RoundsFile, where: str = "stored rounds") ->
 
 def write(path: Path, content: RoundsFile) -> None:
     """Write a file, whole or not at all. Raises OSError."""
-    lines: list[Mapping[str, Any]] = [
-        *({"fingerprint": digest, "facts": facts} for digest, facts in content.facts.items()),
-        *content.entries,
-    ]
+    lines = [*fact_lines.lines(content.facts, content.facts), *content.entries]
     atomic_write.write_bytes(path, compression.pack(json_lines.as_text(lines).encode()))
 
 

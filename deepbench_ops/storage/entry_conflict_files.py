@@ -11,13 +11,11 @@ next to their results (`conflict_files`).
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import orjson
 
 from deepbench_ops.storage import (
     atomic_write,
@@ -26,17 +24,16 @@ from deepbench_ops.storage import (
     conflict_files,
     ensemble_round_checks,
     ensemble_round_files,
-    facts_digest,
+    fact_lines,
     json_lines,
     model_run_fields,
 )
 from deepbench_ops.storage.atomic_write import Ready
 from deepbench_ops.storage.ensemble_round_files import Entry
+from deepbench_ops.storage.fact_lines import FactsByDigest
 from deepbench_ops.storage.json_lines import DamagedLine
 
 FILE = "conflicts.jsonl" + compression.ENDING
-
-FactsByDigest = Mapping[str, dict[str, str]]
 
 
 class EntryKey(NamedTuple):
@@ -116,13 +113,10 @@ def load(machine: Path) -> EntryConflicts:
     path = machine / FILE
     if not path.exists():
         return EntryConflicts()
-    facts: dict[str, dict[str, str]] = {}
+    facts: FactsByDigest = {}
     versions: VersionsByKey = defaultdict(list)
 
     def take(entry: Any, _: bytes) -> None:
-        if "facts" in entry:
-            facts[entry["fingerprint"]] = facts_digest.checked(entry)
-            return
         found = EntryVersion(entry["file"], entry["entry"], entry["rejected"] is True)
         if found.is_run:
             if wrong := model_run_fields.why_not(found.entry):
@@ -134,7 +128,7 @@ def load(machine: Path) -> EntryConflicts:
         versions[found.key].append(found)
 
     content = compression.unpack(path, bounded_read.RECORDS)
-    json_lines.take_each(content, str(path), "a version of a run or round", take, orjson.loads)
+    fact_lines.take_each(content, str(path), "a version of a run or round", facts, take)
     return EntryConflicts(facts, dict(versions))
 
 
@@ -149,10 +143,7 @@ def write(machine: Path, content: EntryConflicts, ready: Ready = Path) -> None:
         atomic_write.remove(path, ready)
         return
     used = {digest for one in every for digest in one.digests} & content.facts.keys()
-    lines: list[Mapping[str, Any]] = [
-        *({"fingerprint": digest, "facts": content.facts[digest]} for digest in sorted(used)),
-        *map(_line, every),
-    ]
+    lines = [*fact_lines.lines(content.facts, used), *map(_line, every)]
     atomic_write.write_bytes(ready(path), compression.pack(json_lines.as_text(lines).encode()))
 
 

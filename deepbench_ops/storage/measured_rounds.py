@@ -5,8 +5,9 @@ from pathlib import Path
 
 from deepbench_ops.storage import ensemble_round_files, entry_conflict_files, locks
 from deepbench_ops.storage.atomic_write import Ready
-from deepbench_ops.storage.ensemble_round_files import Entry, FactsByDigest, RoundsFile
+from deepbench_ops.storage.ensemble_round_files import Entry, RoundsFile
 from deepbench_ops.storage.entry_conflict_files import EntryConflicts, EntryVersion
+from deepbench_ops.storage.fact_lines import FactsByDigest
 
 
 def add(

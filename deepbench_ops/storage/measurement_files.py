@@ -23,6 +23,7 @@ from deepbench_ops.storage import (
     atomic_write,
     bounded_read,
     compression,
+    fact_lines,
     facts_digest,
     json_lines,
     record_checks,
@@ -103,16 +104,13 @@ def load(path: Path) -> tuple[dict[str, dict[str, str]], list[Record]]:
     lines: set[bytes] = set()
 
     def take(entry: Any, line: bytes) -> None:
-        if "facts" in entry:
-            facts[entry["fingerprint"]] = facts_digest.checked(entry)
-            return
         record_checks.check(entry)
         if line in lines and "skipped" not in entry:
             raise record_checks.NoRecord("it is there already")
         lines.add(line)
         found.append(entry)
 
-    json_lines.take_each(content(path), str(path), "a measurement", take, orjson.loads)
+    fact_lines.take_each(content(path), str(path), "a measurement", facts, take)
     named = {entry.get("fingerprint", "") for entry in found}
     if lost := sorted(filter(facts_digest.DIGEST.fullmatch, named - facts.keys())):
         raise DeepbenchError(
@@ -253,10 +251,7 @@ def write(
     ready: as for `add`.
     """
     used = {entry["fingerprint"] for entry in entries if "skipped" not in entry}
-    lines: list[Record] = [
-        {"fingerprint": digest, "facts": facts[digest]} for digest in sorted(used)
-    ]
-    text = json_lines.as_text([*lines, *entries]).encode()
+    text = json_lines.as_text([*fact_lines.lines(facts, used), *entries]).encode()
     compressed = path.name.endswith(compression.ENDING)
     atomic_write.write_bytes(ready(path), compression.pack(text) if compressed else text)
 

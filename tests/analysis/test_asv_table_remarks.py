@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from deepbench_ops.analysis import points
-from deepbench_ops.asv_adapter import asv_api, asv_commands, plugin
+from deepbench_ops.analysis import point_reading
+from deepbench_ops.asv_adapter import asv_api, plugin, release_tables
 from deepbench_ops.cli import cli as deepbench
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.releases import release_table
@@ -41,7 +41,7 @@ def conf(tmp_path):
 def lines(monkeypatch):
     """The lines that asv logs as warnings."""
     found = []
-    monkeypatch.setattr(asv_commands.log, "warning", found.append)
+    monkeypatch.setattr(release_tables.log, "warning", found.append)
     return found
 
 
@@ -71,7 +71,7 @@ def change(conf, name, kernels, facts=lambda facts: facts, slower=1.0):
 
 def stored(conf):
     """The points of both releases."""
-    found = points.load(Path(conf.results_dir), MACHINE, TABLE)
+    found = point_reading.load(Path(conf.results_dir), MACHINE, TABLE)
     return {name: [each for each in found if each.release.name == name] for name in (OLD, NEW)}
 
 

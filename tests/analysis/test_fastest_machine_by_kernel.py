@@ -10,7 +10,7 @@ import example_points as points_of_tests
 import pytest
 from click.testing import CliRunner
 
-from deepbench_ops.analysis import fastest_machine_by_kernel, points
+from deepbench_ops.analysis import fastest_machine_by_kernel, point_reading
 from deepbench_ops.commands import fastest as command
 from deepbench_ops.problems import load
 from deepbench_ops.problems.selections import select
@@ -56,8 +56,10 @@ README = [
 def published():
     """All published times in results/."""
     releases = {release.hash: release for release in release_table.load()}
-    machines = [name for name in points.machines(RESULTS) if not name.startswith("epyc")]
-    return [point for machine in machines for point in points.load(RESULTS, machine, releases)]
+    machines = [name for name in point_reading.machines(RESULTS) if not name.startswith("epyc")]
+    return [
+        point for machine in machines for point in point_reading.load(RESULTS, machine, releases)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -177,7 +179,7 @@ def test_passes_at_two_precisions_are_no_total():
 def test_every_family_has_a_fastest_by_its_first_operation():
     """Optimiser steps have no forward; a kernel without its first operation has no row."""
     releases = {release.hash: release for release in release_table.load()}
-    measured = list(points.load(RESULTS, "epyc-9004-2core", releases))
+    measured = list(point_reading.load(RESULTS, "epyc-9004-2core", releases))
     step = [point._replace(unsteady="") for point in measured if point.operation == "step"]
     backward = [point for point in measured if point.operation == "backward_weight"]
     selected = select("modern")

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from deepbench_ops.analysis import machine_comparison, points
+from deepbench_ops.analysis import machine_comparison, point_reading
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.commands.compare import compare
 from deepbench_ops.errors import DeepbenchError
@@ -271,7 +271,7 @@ def test_this_machine_is_the_first_unless_two_are_named(results, monkeypatch):
 def test_points_are_what_asv_stored(results):
     """Every axis of a benchmark is a field of the point."""
     releases = {release.hash: release for release in release_table.load()}
-    found = points.load(results, "nvidia-m40", releases)
+    found = point_reading.load(results, "nvidia-m40", releases)
     assert [0.001, 0.002, 0.003] == [one.seconds for one in found]
     assert {(one.family, one.set, one.operation, one.device) for one in found} == {
         ("gemm", "training", "forward", "cuda")

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from example_points import point
 from published_site import unpacked
 
-from deepbench_ops.analysis import points
+from deepbench_ops.analysis import point_reading
 from deepbench_ops.analysis.change_causes import causes
 from deepbench_ops.analysis.frameworks_by_kernel import contests
 from deepbench_ops.analysis.kernel_lines import lines
@@ -120,8 +120,8 @@ def overhead_output(monkeypatch, *arguments):
         each._replace(release=RELEASES[1], low=0.9 * each.seconds, high=1.1 * each.seconds)
         for each in (WHOLE, ALONE)
     ]
-    monkeypatch.setattr(points, "load", lambda *_: [WHOLE, ALONE, *later])
-    monkeypatch.setattr(points, "machines", lambda results: ["box"])
+    monkeypatch.setattr(point_reading, "load", lambda *_: [WHOLE, ALONE, *later])
+    monkeypatch.setattr(point_reading, "machines", lambda results: ["box"])
     asked = CliRunner().invoke(cli, ["overhead", "--machine", "box", *arguments])
     if asked.exception is not None:
         raise asked.exception

@@ -15,7 +15,13 @@ from command import deepbench
 from pyarrow import parquet
 
 from deepbench_ops import damage_reports, work_on_cores
-from deepbench_ops.analysis import machine_points, parquet_store, points, software_versions
+from deepbench_ops.analysis import (
+    machine_points,
+    parquet_store,
+    point_reading,
+    points,
+    software_versions,
+)
 from deepbench_ops.analysis.parquet_store import DAMAGED, FRESH, OUTDATED, TABLES, UNUSED, Store
 from deepbench_ops.asv_adapter import result_files
 from deepbench_ops.errors import DeepbenchError
@@ -49,7 +55,7 @@ def releases(store):
 def test_the_store_equals_the_results(store, machine, rounds, samples):
     """Points from Parquet are those from JSON, with and without their rounds and samples."""
     known = releases(store)
-    expected = points.load(store.results, machine, known, rounds, samples=samples)
+    expected = point_reading.load(store.results, machine, known, rounds, samples=samples)
     assert expected == store.load(machine, known, rounds, samples)
     assert expected == machine_points.load(store.results, machine, known, rounds, samples)
 
@@ -58,7 +64,7 @@ def test_the_store_equals_the_results(store, machine, rounds, samples):
 def test_the_libraries_of_the_store_are_those_of_the_results(store, machine):
     """Of measured releases and of published figures."""
     found = software_versions.stacks(store.results, machine, table_location.load(store.results))
-    known = {point.release for point in points.load(store.results, machine, releases(store))}
+    known = {point.release for point in point_reading.load(store.results, machine, releases(store))}
     rows = parquet.read_table(store.folder / "libraries" / f"{machine}.parquet").to_pylist()
     expected = [
         (machine, stack.release.framework, stack.release.version, name, value)
@@ -109,14 +115,14 @@ def test_outdated_files_are_not_read(store):
         store.load("nvidia-m40", known)
     after = machine_points.load(store.results, "nvidia-m40", known)
     assert before != after
-    assert points.load(store.results, "nvidia-m40", known) == after
+    assert point_reading.load(store.results, "nvidia-m40", known) == after
 
 
 def test_a_release_makes_machines_with_results_of_it_outdated_and_no_others(store):
     """The day of a release decides the order of points; a release that is added changes none."""
     known = releases(store)
     measured = [
-        {point.release for point in points.load(store.results, machine, known)}
+        {point.release for point in point_reading.load(store.results, machine, known)}
         for machine in MACHINES
     ]
     own = max(measured[1] - measured[0] - measured[2], key=lambda release: release.date)
@@ -207,7 +213,7 @@ def test_one_flipped_bit_is_noticed(store, table):
     """Wherever it is: the points are those of the results, and the machine is made again."""
     (path,) = (store.folder / table).glob("nvidia-m40*")
     known, whole = releases(store), path.read_bytes()
-    expected = points.load(store.results, "nvidia-m40", known, rounds=True, samples=True)
+    expected = point_reading.load(store.results, "nvidia-m40", known, rounds=True, samples=True)
     draw = random.Random(table)
     for _ in range(20):
         flipped = bytearray(whole)

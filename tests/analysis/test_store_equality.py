@@ -21,6 +21,7 @@ from deepbench_ops.analysis import (
     asv_table_remarks,
     machine_points,
     point_filter,
+    point_reading,
     points,
     software_versions,
 )
@@ -200,7 +201,7 @@ def test_reading_the_store_equals_reading_the_results(tmp_path_factory, found):
     part = {LISTED[0].hash: LISTED[0]}
     list(store.build())
     for known, rounds, samples in ((whole, False, False), (whole, True, True), (part, True, False)):
-        expected = points.load(store.results, "box", known, rounds, samples=samples)
+        expected = point_reading.load(store.results, "box", known, rounds, samples=samples)
         assert expected == store.load("box", known, rounds, samples)
         assert expected == machine_points.load(store.results, "box", known, rounds, samples)
 
@@ -214,7 +215,7 @@ def test_libraries_of_the_store_are_those_of_the_results(tmp_path_factory, found
     store = Store.next_to(folder / "results")
     list(store.build())
     known = {each.hash: each for each in table_location.load(store.results)}
-    timed = {point.release for point in points.load(store.results, "box", known)}
+    timed = {point.release for point in point_reading.load(store.results, "box", known)}
     expected = {
         (stack.release.framework, stack.release.version, *fact)
         for stack in software_versions.stacks(store.results, "box", list(known.values()))
@@ -242,7 +243,7 @@ def test_a_build_after_changes_equals_reading_the_results(tmp_path_factory, foun
 
     def stored_points():
         known = {each.hash: each for each in table_location.load(store.results)}
-        return known, points.load(store.results, "box", known, rounds=True, samples=True)
+        return known, point_reading.load(store.results, "box", known, rounds=True, samples=True)
 
     _, before = stored_points()
     for kind in kinds:
@@ -306,7 +307,7 @@ def test_the_store_chooses_as_a_reader_of_the_results_does(tmp_path_factory, fou
     write(folder, found)
     store = Store.next_to(folder / "results")
     known = {each.hash: each for each in table_location.load(store.results)}
-    every = points.load(store.results, "box", known, rounds=True, samples=True)
+    every = point_reading.load(store.results, "box", known, rounds=True, samples=True)
     list(store.build())
     for only in choices:
         expected = point_filter.chosen(every, only)

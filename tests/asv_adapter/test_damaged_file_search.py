@@ -11,7 +11,7 @@ import pytest
 from asv.util import UserError
 from command import deepbench
 
-from deepbench_ops.analysis import points
+from deepbench_ops.analysis import point_reading
 from deepbench_ops.asv_adapter import benchmark_list_check, damaged_file_search, result_files
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import (
@@ -347,7 +347,7 @@ def test_commands_about_all_machines_name_a_machine_that_is_not_described(
     assert 1 == len(lines)
     assert str(path.parent) in lines[0]
     assert "restore" in lines[0]
-    names = points.machines(folder / "results", points.no_report)
+    names = point_reading.machines(folder / "results", point_reading.no_report)
     assert (content is not None) == ("lab-1" in names)
 
 

@@ -17,7 +17,7 @@ from known_workers import TASK, TIMES, launch_of
 from processes import marked_pids
 
 from deepbench_ops import project
-from deepbench_ops.analysis import history_stores, new_release_measurement, points
+from deepbench_ops.analysis import history_stores, new_release_measurement, point_reading, points
 from deepbench_ops.analysis.ensemble_verdicts import Goal
 from deepbench_ops.asv_adapter import (
     ensemble_filing,
@@ -76,7 +76,7 @@ def history(*more: str, span: str = "2.2.4..2.3.0", rounds: int = 5) -> tuple[in
 def filed(target: FilingTarget) -> dict[str, points.Point]:
     """Return the points of the kernel in one of its sets, by release."""
     releases = {release.hash: release for release in table_location.load(target.results)}
-    found = points.load(target.results, "m", releases, rounds=True, samples=True)
+    found = point_reading.load(target.results, "m", releases, rounds=True, samples=True)
     return {point.release.name: point for point in found if point.set == "inference_server"}
 
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from example_points import point
 from published_site import MODEL_RUNS, write_results
 
-from deepbench_ops.analysis import missing_reasons, points
+from deepbench_ops.analysis import missing_reasons, point_reading
 from deepbench_ops.analysis.model_latency_points import with_latency_runs
 from deepbench_ops.analysis.nearest_model_run import PublishedConditions, nearest
 from deepbench_ops.analysis.published_model_figures import TABLES, load
@@ -119,7 +119,7 @@ def test_a_table_says_that_runs_were_sent_with_different_numbers(tmp_path):
 def test_a_table_leaves_unsteady_times_out(monkeypatch):
     """A line counts them, and names the command that lists them; their cells say what measures
     them."""
-    load = points.load
+    load = point_reading.load
     before = sum("seconds" in cell for _, cell in cells("mindspore"))
 
     def unsteady(*arguments, **options):
@@ -128,7 +128,7 @@ def test_a_table_leaves_unsteady_times_out(monkeypatch):
             for point in load(*arguments, **options)
         ]
 
-    monkeypatch.setattr(points, "load", unsteady)
+    monkeypatch.setattr(point_reading, "load", unsteady)
     said = deepbench("table", "mindspore", *HERE)
     counted = re.search(r"(\d+) unsteady times of epyc-7003-2core are left out", said.stderr)
     assert 0 < before <= int(counted[1])

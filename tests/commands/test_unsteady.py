@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 pytest.importorskip("asv", reason="results are read by asv")
-from deepbench_ops.analysis import points, unsteady_list
+from deepbench_ops.analysis import point_reading, unsteady_list
 from deepbench_ops.asv_adapter import plugin, result_saving
 from deepbench_ops.cli import cli as deepbench
 from deepbench_ops.commands.submit import submit
@@ -37,7 +37,7 @@ def results(tmp_path):
     for path in (RESULTS / MACHINE).iterdir():
         if path.name.startswith((found.hash[:8], "machine.")):
             shutil.copy(path, folder)
-    times = {key(point): point.seconds for point in points.load(tmp_path, MACHINE, RELEASES)}
+    times = {key(point): point.seconds for point in point_reading.load(tmp_path, MACHINE, RELEASES)}
     (path,) = measurement_files.paths(folder)
     facts, entries = measurement_files.load(path)
     for entry in entries:
@@ -177,8 +177,8 @@ def test_times_that_are_all_unsteady_are_the_reason_for_no_answer(arguments, mon
         )
         for name in ("numpy", "torch")
     ]
-    monkeypatch.setattr(points, "load", lambda *_, **__: found)
-    monkeypatch.setattr(points, "machines", lambda _: [MACHINE])
+    monkeypatch.setattr(point_reading, "load", lambda *_, **__: found)
+    monkeypatch.setattr(point_reading, "machines", lambda _: [MACHINE])
     done = CliRunner().invoke(deepbench, [*arguments, "--results", str(RESULTS)])
     assert isinstance(done.exception, NoAnswer)
     assert "2 unsteady times of epyc-9005-2core are left out" in str(done.exception)
@@ -195,7 +195,7 @@ def test_a_submission_leaves_unsteady_times_out(results, tmp_path):
     arguments = [str(sent), "--machine", MACHINE, "--results", str(results)]
     (path,) = measurement_files.paths(results / MACHINE)
     shutil.copy(next((RESULTS / MACHINE).glob(path.name)), path)
-    known = points.load(results, MACHINE, RELEASES)
+    known = point_reading.load(results, MACHINE, RELEASES)
     done = CliRunner().invoke(submit, arguments)
     (result,) = json.loads(sent.read_text())["results"]
     left = [point for point in known if point.unsteady]
@@ -219,11 +219,11 @@ def test_a_point_that_is_measured_again_is_judged_by_what_is_new(results):
         }
         for entry in mine
     ]
-    assert 1 == len([p for p in points.load(results, MACHINE, RELEASES) if p.unsteady])
+    assert 1 == len([p for p in point_reading.load(results, MACHINE, RELEASES) if p.unsteady])
     measurement_files.add(path, fresh)
     again = measurement_files.load(path)[1]
     assert len(entries) == len(again)
-    assert not [p for p in points.load(results, MACHINE, RELEASES) if p.unsteady]
+    assert not [p for p in point_reading.load(results, MACHINE, RELEASES) if p.unsteady]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import simulated_rounds
 from click.testing import CliRunner
 
 pytest.importorskip("asv", reason="results are read by asv")
-from deepbench_ops.analysis import change_causes, change_confirmation, kernel_lines, points
+from deepbench_ops.analysis import change_causes, change_confirmation, kernel_lines, point_reading
 from deepbench_ops.analysis.change_courses import Courses
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.commands import terminal_tables, verdict_documents
@@ -190,7 +190,7 @@ def recorded(machine="epyc-9004-2core"):
     """The lines of a machine in results/."""
     order = [release for release in release_table.load() if release.measurable]
     known = {release.hash: release for release in order}
-    return kernel_lines.lines(points.load(RESULTS, machine, known, rounds=True), order)
+    return kernel_lines.lines(point_reading.load(RESULTS, machine, known, rounds=True), order)
 
 
 def test_two_machines_saw_numpy_2_become_slower():

@@ -28,7 +28,7 @@ from example_submissions import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deepbench_ops.analysis import parquet_columns, points
+from deepbench_ops.analysis import parquet_columns, point_reading
 from deepbench_ops.asv_adapter import result_files
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.submissions import (
@@ -61,7 +61,7 @@ def found(results):
 
 def shown(results):
     """The seconds of the points in results."""
-    return sorted(each.seconds for each in points.load(results, "box", RELEASES))
+    return sorted(each.seconds for each in point_reading.load(results, "box", RELEASES))
 
 
 SIGNER = Signer("lab@vendor.example", "SHA256:x")
@@ -334,7 +334,7 @@ def test_a_table_of_a_history_is_no_conflict_with_its_submission(tmp_path, order
     for number in order:
         taken(tmp_path, sent[number])
     assert [] == found(tmp_path)
-    assert [()] == [each.conflict for each in points.load(tmp_path, "box", RELEASES)]
+    assert [()] == [each.conflict for each in point_reading.load(tmp_path, "box", RELEASES)]
     [result] = submission.pack(tmp_path, "box", RELEASES, also_unsteady=True)["results"]
     assert (1, False) == (len(result["measurements"]), "other_versions" in result)
     taken(tmp_path, FEW)
@@ -402,11 +402,11 @@ def test_points_and_their_table_are_marked(tmp_path):
     """Until one is chosen."""
     for sent in (FEW, MANY):
         taken(tmp_path, sent)
-    marked = points.load(tmp_path, "box", RELEASES)
+    marked = point_reading.load(tmp_path, "box", RELEASES)
     assert [(0.5, 0.7)] == [each.conflict for each in marked]
     assert [[0.5, 0.7]] == parquet_columns.times(marked)["conflict"].to_pylist()
     conflict_resolution.resolve(found(tmp_path), [conflict_resolution.SHOWN])
-    assert [()] == [each.conflict for each in points.load(tmp_path, "box", RELEASES)]
+    assert [()] == [each.conflict for each in point_reading.load(tmp_path, "box", RELEASES)]
 
 
 def test_a_full_disk_loses_no_version(tmp_path, monkeypatch):
@@ -438,4 +438,4 @@ def test_a_flipped_bit_is_one_line(tmp_path):
         path.write_bytes(flipped)
         with pytest.raises(DeepbenchError, match=str(path)):
             conflict_files.load(path)
-    assert NAME == points.load(tmp_path, "box", RELEASES)[0].benchmark
+    assert NAME == point_reading.load(tmp_path, "box", RELEASES)[0].benchmark

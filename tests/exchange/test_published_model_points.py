@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from deepbench_ops.analysis import points
+from deepbench_ops.analysis import point_reading
 from deepbench_ops.analysis import published_model_figures as figures
 from deepbench_ops.asv_adapter import asv_api, published_benchmarks, published_results
 from deepbench_ops.cli import cli
@@ -61,8 +61,8 @@ def found_in(results):
             point.layout,
             point.problem_id,
         ): point.seconds
-        for machine in points.machines(results)
-        for point in points.load(results, machine, known)
+        for machine in point_reading.machines(results)
+        for point in point_reading.load(results, machine, known)
     }
 
 

@@ -10,7 +10,7 @@ import workbooks
 from click.testing import CliRunner
 from full_disk import fill, mounted
 
-from deepbench_ops.analysis import points
+from deepbench_ops.analysis import point_reading
 from deepbench_ops.asv_adapter import (
     asv_api,
     asv_environment,
@@ -285,7 +285,7 @@ def test_an_import_that_breaks_off_leaves_no_result_without_its_day(
     assert "1 result file written, 1 day added" in done.output
     known = {release.hash: release for release in release_table.load(releases)}
     assert [DAY] == [
-        point.release for point in points.load(tmp_path / "results", "nvidia-p100", known)
+        point.release for point in point_reading.load(tmp_path / "results", "nvidia-p100", known)
     ]
 
 

@@ -9,7 +9,7 @@ from command import deepbench
 from example_submissions import GOOD, RELEASE, RELEASES, sealed, values
 from test_submission_signature import NAME, allowed, made_key
 
-from deepbench_ops.analysis import points
+from deepbench_ops.analysis import point_reading
 from deepbench_ops.exchange.submissions import submission_provenance, submission_signature
 from deepbench_ops.releases import table_location
 
@@ -62,7 +62,7 @@ def test_the_line_names_the_option_that_keeps_both(tmp_path, change):
         assert "1 time of box-2 (sent as box), " in out
     assert ", 0 files written" in out
     for name in ("box", "box-2"):
-        [point] = points.load(tmp_path / "results", name, RELEASES)
+        [point] = point_reading.load(tmp_path / "results", name, RELEASES)
         assert (0.5, name) == (point.seconds, point.machine)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from published_site import unpacked
 
-from deepbench_ops.analysis import kernel_lines, points
+from deepbench_ops.analysis import kernel_lines, point_reading
 from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.points import Origin, Point
 from deepbench_ops.analysis.shared_rounds import SharedStep
@@ -52,7 +52,7 @@ def recorded() -> tuple[list[Line], dict[Release, int]]:
     """The lines of jax on a machine of the committed results, and the places of its releases."""
     timeline = table_location.load(RESULTS)
     known = {release.hash: release for release in timeline}
-    found = points.load(RESULTS, "epyc-7003-2core", known, rounds=True)
+    found = point_reading.load(RESULTS, "epyc-7003-2core", known, rounds=True)
     own = [each for each in found if each.release.framework == "jax" and each.compared]
     releases = sorted({each.release for each in own}, key=lambda release: release.date)
     return kernel_lines.lines(own, timeline, fewest=1), {

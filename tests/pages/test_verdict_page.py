@@ -12,7 +12,7 @@ import pytest
 from markupsafe import escape
 
 pytest.importorskip("asv", reason="pages are written by asv publish")
-from deepbench_ops.analysis import kernel_lines, points
+from deepbench_ops.analysis import kernel_lines, point_reading
 from deepbench_ops.analysis.change_causes import causes
 from deepbench_ops.pages import asv_index_offline, machine_lines, verdict_page
 from deepbench_ops.releases import release_table
@@ -136,7 +136,7 @@ def test_a_hostile_machine_is_text(tmp_path):
     site = published_site.publish(tmp_path)
     assert published_site.HOSTILE not in (site / verdict_page.PAGE).read_text("utf-8")
     known = {release.hash: release for release in release_table.load(tmp_path / "releases.csv")}
-    given = points.load(tmp_path / "results", published_site.HOSTILE, known)
+    given = point_reading.load(tmp_path / "results", published_site.HOSTILE, known)
     numbers = kernel_lines.lines(given, list(known.values()))
     longer = [
         kernel_lines.Line(tuple(_measured(point) for point in line.points))

@@ -22,7 +22,7 @@ from asv.repo import get_repo
 from asv.util import UserError
 
 from deepbench_ops.asv_adapter import damaged_file_search, result_cache, result_files
-from deepbench_ops.asv_adapter.patch_installation import Patch, applied, instead
+from deepbench_ops.asv_adapter.patch_installation import Function, Patch, applied, instead
 from deepbench_ops.asv_adapter.publishing import (
     asv_graphs,
     summary_grid,
@@ -90,7 +90,7 @@ class DeepbenchPages(OutputPublisher):
             log.error(line)
 
 
-def _with_own_pages(publish: Callable[..., Any]) -> Callable[..., Any]:
+def _with_own_pages(publish: Function) -> Function:
     """Wrap `asv publish`."""
 
     def wrapped(cls: type[Publish], conf: Any, *args: Any, **kwargs: Any) -> Any:

@@ -24,12 +24,8 @@ from deepbench_ops.storage import (
 )
 from deepbench_ops.storage.atomic_write import Ready
 from deepbench_ops.storage.ensemble_round_files import RoundsFile
-from deepbench_ops.storage.entry_conflict_files import (
-    EntryConflicts,
-    EntryKey,
-    EntryVersion,
-    FactsByDigest,
-)
+from deepbench_ops.storage.entry_conflict_files import EntryConflicts, EntryKey, EntryVersion
+from deepbench_ops.storage.fact_lines import FactsByDigest
 
 
 def _run_contains(more: EntryVersion, less: EntryVersion) -> bool:

@@ -26,7 +26,8 @@ from deepbench_ops.releases.release_table import Release
 from deepbench_ops.statistics.median_interval import log_interval
 from deepbench_ops.storage import conflict_files, measurement_files
 from deepbench_ops.storage.atomic_write import Ready
-from deepbench_ops.storage.conflict_files import FactsByDigest, PointVersion
+from deepbench_ops.storage.conflict_files import PointVersion
+from deepbench_ops.storage.fact_lines import FactsByDigest
 from deepbench_ops.storage.measurement_files import Record
 from deepbench_ops.storage.result_key import ResultKey, unquoted
 

@@ -14,10 +14,9 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.storage import atomic_write, facts_digest, measurement_files
 from deepbench_ops.storage.atomic_write import Ready
 from deepbench_ops.storage.conflict_files import PointVersion
+from deepbench_ops.storage.fact_lines import FactsByDigest
 from deepbench_ops.storage.measurement_files import Record
 from deepbench_ops.storage.result_key import ResultKey, unquoted
-
-FactsByDigest = Mapping[str, dict[str, str]]
 
 OTHERS = "other_versions"
 """Field of a submitted result with further versions of its points."""
