@@ -6,7 +6,7 @@ results distinguish lines by all of them, and take the usual value for one that 
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from deepbench_ops.errors import DeepbenchError
@@ -55,3 +55,20 @@ EXECUTION = Condition(
 is exported. Of everything else, and of training, "eager" is the framework's own way."""
 
 CONDITIONS = (DEVICE, CACHE, LAYOUT, EXECUTION)
+
+
+def demand_usual(conditions: Iterable[Condition], reason: str) -> None:
+    """Raise DeepbenchError where an environment variable asks for an unusual condition.
+
+    reason: why the command that runs has none of them, for the message.
+    """
+    for one in conditions:
+        if one.of(os.environ) != one.usual:
+            raise DeepbenchError(f"{one.variable} is {one.of(os.environ)}: {reason}")
+
+
+def demand_warm() -> None:
+    """Raise DeepbenchError where cold caches are asked for: releases in turns have warm ones."""
+    demand_usual(
+        [CACHE], "releases in turns are measured with warm caches; unset it, or use asv run"
+    )

@@ -17,8 +17,7 @@ from typing import Literal
 
 from deepbench_ops.analysis.kernel_lines import Line, Shift
 from deepbench_ops.analysis.points import Point
-from deepbench_ops.analysis.shared_rounds import SEPARATE_PROCESSES, pooled
-from deepbench_ops.analysis.verdict import Verdict
+from deepbench_ops.analysis.shared_rounds import SEPARATE_PROCESSES, Pooled, pooled
 from deepbench_ops.releases.release_table import Release
 
 MOST = 0.5
@@ -60,13 +59,23 @@ class Cause:
         return math.exp(sum(math.log(s.change.ratio) for s in self.shifts) / len(self.shifts))
 
     @cached_property
-    def pooled(self) -> Verdict | None:
+    def pooled(self) -> Pooled | None:
         """The verdict on its kernels as one; None of a single kernel, or without shared rounds."""
         steps = [shift.shared for shift in self.shifts if shift.shared is not None]
         if len(steps) < max(2, len(self.shifts)):
             return None
         found = pooled(steps)
-        return found if found.rounds else None
+        return found if found.verdict.rounds else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The interval of 99 % of its ratio; None of several kernels where not all of them count in
+        the verdict on them as one."""
+        if len(self.shifts) == 1:
+            return self.shifts[0].change.low, self.shifts[0].change.high
+        if self.pooled is None or self.pooled.kernels < len(self.shifts):
+            return None
+        return self.pooled.verdict.low, self.pooled.verdict.high
 
     @property
     def origin(self) -> str:

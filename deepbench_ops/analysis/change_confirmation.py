@@ -41,8 +41,12 @@ KernelStep = tuple[str, str, KernelIdentity]
 
 @dataclass
 class Confirmed:
-    """Verdicts in shared rounds on kernels of causes, and reasons of those without one."""
+    """Verdicts in shared rounds on kernels of causes, and reasons of those without one.
 
+    machine: the one that measured; changes on others stay as they are.
+    """
+
+    machine: str
     verdicts: dict[KernelStep, Verdict] = field(default_factory=dict)
     reasons: dict[tuple[str, str], str] = field(default_factory=dict)
 
@@ -53,7 +57,7 @@ class Confirmed:
 
     def again(self, shift: Shift) -> Verdict | None:
         """Return the verdict on a kernel; None where it was not measured again."""
-        return self.verdicts.get(_key(shift))
+        return self.verdicts.get(_key(shift)) if shift.after.machine == self.machine else None
 
     def repeats(self, cause: Cause) -> bool:
         """Whether one of its kernels changed again, or none could be measured."""
@@ -72,6 +76,8 @@ class Confirmed:
 
     def summaries(self, cause: Cause) -> list[str]:
         """Return one text per kernel measured again, or the one reason why none was."""
+        if cause.machine != self.machine:
+            return [f"not measured again: it is on {cause.machine}"]
         again = self.of(cause)
         if not again:
             return [self.reasons.get((cause.before.name, cause.after.name), "not measured here")]
@@ -95,15 +101,15 @@ def confirm(
 ) -> Confirmed:
     """Measure the kernels that changed most of each cause, and return the verdicts on them.
 
-    folder: of the releases' environments, which are made where they are missing; the project's
-    unless given. Rounds that are done are kept next to it for a day, so that the same question
-    goes on after an interruption.
+    causes: all on this machine. folder: of the releases' environments, which are made where they
+    are missing; the project's unless given. Rounds that are done are kept next to it for a day, so
+    that the same question goes on after an interruption.
     """
     folder = project.environments() if folder is None else folder
     together: dict[tuple[str, str], list[Cause]] = {}
     for cause in causes:
         together.setdefault((cause.before.name, cause.after.name), []).append(cause)
-    confirmed, groups = Confirmed(), []
+    confirmed, groups = Confirmed(next((cause.machine for cause in causes), "")), []
     for names, members in together.items():
         tasks = list(dict.fromkeys(t for cause in members for t in _most_changed(cause)))
         if not tasks:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING
 from deepbench_ops.analysis.history_filing import UNSUPPORTED
 from deepbench_ops.analysis.verdict import FEWEST_ROUNDS
 from deepbench_ops.errors import DeepbenchError, Interrupted
-from deepbench_ops.run_conditions import CACHE
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.history_filing import Filing
@@ -133,12 +131,3 @@ def open_history(
     store = RoundStore(journal, names, path, target.levels)
     table = {release.name: release for release in table_location.load(target.results)}
     return OpenHistory(store, SweptYardstick(launch, target.nominal), Filing(store, target, table))
-
-
-def demand_warm() -> None:
-    """Raise DeepbenchError where cold caches are asked for: slices of ensembles are warm."""
-    if CACHE.of(os.environ) != CACHE.usual:
-        raise DeepbenchError(
-            f"{CACHE.variable} is {CACHE.of(os.environ)}: an ensemble measures with warm caches"
-            " alone; unset it, or measure with asv run"
-        )

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -163,11 +164,18 @@ class JudgedSteps:
         return step
 
 
-def pooled(steps: Sequence[SharedStep]) -> Verdict:
+class Pooled(NamedTuple):
+    """The verdict on several kernels as one, and how many of them count in it."""
+
+    verdict: Verdict
+    kernels: int
+
+
+def pooled(steps: Sequence[SharedStep]) -> Pooled:
     """Return the verdict on several kernels between the same two releases, as one.
 
-    The round is the unit of noise (`statistics.common_level`). Rounds without an id are of one
-    kernel alone.
+    The round is the unit of noise, and kernels whose own ratio is uncertain do not count
+    (`statistics.common_level`). Rounds without an id are of one kernel alone.
     """
     ids = list(dict.fromkeys(name for step in steps for name, _ in step.levels))
     table = np.full((len(ids), len(steps)), math.nan)
@@ -176,8 +184,9 @@ def pooled(steps: Sequence[SharedStep]) -> Verdict:
             table[ids.index(name), column] = level
     found = common_levels(table)
     if len(found.levels) < FEWEST_ROUNDS:
-        return NOTHING_KNOWN
-    return compare_levels(zip(found.levels.tolist(), found.variances.tolist(), strict=True))
+        return Pooled(NOTHING_KNOWN, 0)
+    levels = zip(found.levels.tolist(), found.variances.tolist(), strict=True)
+    return Pooled(compare_levels(levels), int(found.counted.sum()))
 
 
 def task_of(point: Point) -> KernelIdentity:

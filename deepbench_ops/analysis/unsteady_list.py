@@ -8,6 +8,7 @@ from pathlib import Path
 
 from deepbench_ops.analysis import machine_points, point_filter, point_reading
 from deepbench_ops.analysis.points import Point
+from deepbench_ops.asv_adapter import history_join
 from deepbench_ops.asv_adapter.remeasured_points import NotTaken
 from deepbench_ops.errors import NoAnswer
 from deepbench_ops.machine.steadiness import kind
@@ -54,19 +55,25 @@ def _params(point: Point) -> str:
 
 def commands(chosen: Iterable[Point], options: str = "") -> list[str]:
     """Return the commands that measure these points of one release again, one for each set of
-    conditions; `options` are those of `deepbench unsteady`."""
-    found = []
+    conditions; `options` are those of `deepbench unsteady`.
+
+    Points of a history are measured on their own: as a part of it they would have enough rounds.
+    """
+    found: dict[tuple[str, frozenset[tuple[str, str]]], bool] = {}
     for point in chosen:
-        name = shlex.quote(point.release.name)
-        picked = f'"$(deepbench unsteady {name}{options})"'
-        found.append(_command(point.unusual, picked, name))
-    return list(dict.fromkeys(found))
+        key = shlex.quote(point.release.name), frozenset(point.unusual.items())
+        found[key] = found.get(key, False) or point.ensemble is not None
+    return [
+        _command(dict(unusual), f'"$(deepbench unsteady {name}{options})"', name, alone)
+        for (name, unusual), alone in found.items()
+    ]
 
 
-def _command(unusual: Mapping[str, str], picked: str, release: str) -> str:
+def _command(unusual: Mapping[str, str], picked: str, release: str, alone: bool = False) -> str:
     """Return the command that measures under these conditions, by their names; `picked` and
-    `release` as a shell reads them."""
+    `release` as a shell reads them. alone: apart from a history that has the kernels."""
     variables = [f"{c.variable}={unusual[c.name]}" for c in CONDITIONS if c.name in unusual]
+    variables += [f"{history_join.ALONE_VARIABLE}=1"] if alone else []
     return " ".join([*variables, f"asv run --bench {picked} {release}"])
 
 

@@ -17,6 +17,7 @@ from deepbench_ops.commands.options import (
 from deepbench_ops.commands.problems import find_anywhere
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.suggestions import unknown
+from deepbench_ops.run_conditions import demand_warm
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.bisection import BisectionStep
@@ -82,6 +83,7 @@ def bisect(
         }
         return ensemble_sweeps.run_rounds(launches, [task], rounds)[task]
 
+    demand_warm()
     releases = _candidates(span, wheels)
     measure_alone()
     say_settings()

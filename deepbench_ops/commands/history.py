@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deepbench_ops.analysis.history_stores import demand_warm, open_history
+from deepbench_ops.analysis.history_stores import open_history
 from deepbench_ops.backends import DEVICES, framework_list
 from deepbench_ops.commands import history_report
 from deepbench_ops.commands.history_progress import HistoryProgress
@@ -27,7 +27,7 @@ from deepbench_ops.commands.problems import find_anywhere
 from deepbench_ops.errors import DeepbenchError, NoAnswer
 from deepbench_ops.problems.precision import ALL_PRECISIONS
 from deepbench_ops.problems.precision import precision as precision_named
-from deepbench_ops.run_conditions import DEVICE
+from deepbench_ops.run_conditions import DEVICE, demand_warm
 
 if TYPE_CHECKING:
     from deepbench_ops.backends.framework_list import Framework

@@ -21,6 +21,7 @@ from deepbench_ops.commands.options import (
 from deepbench_ops.commands.output_format import show
 from deepbench_ops.commands.problems import find_anywhere
 from deepbench_ops.problems.gemm import Gemm
+from deepbench_ops.run_conditions import demand_warm
 from deepbench_ops.statistics.ruined_rounds import FEWEST
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ def noise(
 
     problems = [find_anywhere(text, None) for text in ids or _headline()]
     tasks = [KernelIdentity(each.family, each.id, precision) for each in problems]
+    demand_warm()
     measure_alone()
     say_settings()
     launch = worker_launch.launch(_release(release), project.environments(), _note)

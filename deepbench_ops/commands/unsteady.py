@@ -74,8 +74,15 @@ def unsteady(release: str, machine: str | None, limit: float | None, results: Pa
 
 
 def _wide(point: "Point", limit: float | None) -> str:
-    """Return the reason for a point whose processes lie further apart than a limit."""
+    """Return the reason for a point whose processes lie further apart than a limit; that of a
+    history for its interval, since a few of its rounds may be ruined."""
     if limit is None or len(point.rounds) < 2:
         return ""
+    if point.ensemble is not None:
+        if point.interval is None:
+            return f"it has no interval of 99 %: {point.without_interval}"
+        low, high = point.interval
+        wide = high / low - 1
+        return f"its interval of 99 % is {wide:.0%} wide" if wide > limit else ""
     apart = max(point.rounds) / min(point.rounds) - 1
     return f"its processes lie {apart:.0%} apart" if apart > limit else ""

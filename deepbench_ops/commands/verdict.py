@@ -31,6 +31,7 @@ from deepbench_ops.commands.verdict_documents import (
 )
 from deepbench_ops.commands.verdict_steps import print_steps, steps_beyond
 from deepbench_ops.errors import DeepbenchError, NoAnswer
+from deepbench_ops.run_conditions import CONDITIONS, demand_usual
 from deepbench_ops.statistics.ratio_texts import interval_text, ratio_texts
 
 if TYPE_CHECKING:
@@ -129,6 +130,8 @@ def verdict(
         raise DeepbenchError("give either --machine or --all-machines")
     if steps is not None and (confirm or each):
         raise DeepbenchError("--steps lists steps alone: leave out --confirm and --each")
+    if confirm:
+        demand_usual(CONDITIONS, "--confirm measures under the usual conditions alone; unset it")
     chosen = _machines(results, machine, all_machines, order)
     lines = _lines(results, chosen, order)
     say(entry_conflicts.remarks(results / name for name in chosen), form)
@@ -329,13 +332,14 @@ def _row(cause: "Cause", confirmed: "Confirmed | None") -> list[str]:
 
 def _reach(cause: "Cause", ratios: Sequence[float]) -> str:
     """Return the interval of one kernel, or the range of several and the interval of their mean."""
-    if len(ratios) == 1:
-        change = cause.shifts[0].change
-        return f"{interval_text(change.low, change.high)} (99 %)"
+    if len(ratios) == 1 and cause.interval is not None:
+        return f"{interval_text(*cause.interval)} (99 %)"
     found = interval_text(ratios[0], ratios[-1])
     if cause.pooled is None:
         return found
-    return f"{found}; mean {interval_text(cause.pooled.low, cause.pooled.high)} (99 %)"
+    some = f" of {cause.pooled.kernels}" if cause.interval is None else ""
+    mean = cause.pooled.verdict
+    return f"{found}; mean{some} {interval_text(mean.low, mean.high)} (99 %)"
 
 
 def _not_repeated(suspects: "Sequence[Cause]", confirmed: "Confirmed") -> str:

@@ -104,11 +104,13 @@ def _again(shift: "Shift", confirmed: "Confirmed | None") -> dict[str, Any]:
     return {"measured_again": fields}
 
 
-def _mean(cause: "Cause") -> dict[str, float] | None:
-    """Return the ratio of the kernels of a cause as one, with its interval of 99 %."""
+def _mean(cause: "Cause") -> dict[str, Any] | None:
+    """Return the ratio of the kernels of a cause as one, with its interval of 99 %, and how many
+    kernels count in it."""
     if cause.pooled is None:
         return None
-    return {"ratio": cause.pooled.ratio, "low": cause.pooled.low, "high": cause.pooled.high}
+    mean, count = cause.pooled
+    return {"ratio": mean.ratio, "low": mean.low, "high": mean.high, "kernels": count}
 
 
 def as_junit(lines: "Sequence[Line]", found: "Sequence[Cause]") -> str:

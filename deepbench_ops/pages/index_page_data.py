@@ -135,7 +135,7 @@ def change(cause: Cause, places: Mapping[Release, int], courses: Courses) -> dic
         "scope": cause.scope,
         "watched": cause.watched,
         "span": [rounded(end, 3) for end in _span(cause)],
-        "sure": _interval(cause) is not None,
+        "sure": cause.interval is not None,
         "course": [[places[release], rounded(ratio, 4)] for release, ratio in course],
         "lines": [
             {
@@ -149,14 +149,7 @@ def change(cause: Cause, places: Mapping[Release, int], courses: Courses) -> dic
     }
 
 
-def _interval(cause: Cause) -> tuple[float, float] | None:
-    """The 99 % interval of a change; None of several kernels that no rounds share."""
-    if len(cause.shifts) == 1:
-        return cause.shifts[0].change.low, cause.shifts[0].change.high
-    return (cause.pooled.low, cause.pooled.high) if cause.pooled else None
-
-
 def _span(cause: Cause) -> tuple[float, float]:
     """The 99 % interval of a change; without one the range of its kernels' ratios."""
     ratios = [shift.change.ratio for shift in cause.shifts]
-    return _interval(cause) or (min(ratios), max(ratios))
+    return cause.interval or (min(ratios), max(ratios))

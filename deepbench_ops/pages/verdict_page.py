@@ -101,7 +101,7 @@ def row(cause: Cause) -> dict[str, Any]:
         "ratio": cause.ratio,
         "ratio_text": factor(cause.ratio),
         "ratio_range": span(ratios[0], ratios[-1]) if len(ratios) > 1 else "",
-        "mean_range": span(cause.pooled.low, cause.pooled.high) if cause.pooled else "",
+        "mean_range": _mean(cause),
         "origin": cause.origin,
         "summary": f"{_group(cause)}: {reach}" if group else "",
         "kernels": kernels,
@@ -110,6 +110,15 @@ def row(cause: Cause) -> dict[str, Any]:
         "noise_text": "" if math.isnan(cause.noise) else f"{100 * cause.noise:.2g} %",
         "elsewhere": cause.elsewhere,
     }
+
+
+def _mean(cause: Cause) -> str:
+    """The interval of the mean of several kernels, with their number if not all count in it."""
+    if cause.pooled is None:
+        return ""
+    mean, count = cause.pooled
+    some = f" ({count} of {len(cause.shifts)} kernels)" if cause.interval is None else ""
+    return f"{span(mean.low, mean.high)}{some}"
 
 
 def _group(cause: Cause) -> str:

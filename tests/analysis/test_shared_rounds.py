@@ -7,17 +7,18 @@ from itertools import pairwise
 import numpy as np
 import orjson
 import pytest
+from example_points import GEMMS
 
 from deepbench_ops.analysis import lines_with_rounds, shared_rounds
 from deepbench_ops.analysis.change_causes import causes
 from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.points import Origin, Point
 from deepbench_ops.analysis.shared_rounds import JudgedSteps, SharedStep
-from deepbench_ops.commands import verdict_steps
+from deepbench_ops.commands import verdict, verdict_steps
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import ensemble_round_json
 from deepbench_ops.measure.ensemble_round import Round
-from deepbench_ops.pages import cached_line_encoding
+from deepbench_ops.pages import cached_line_encoding, verdict_page
 from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.run_conditions import CACHE
@@ -54,12 +55,12 @@ def line(problem: str) -> Line:
     return Line(tuple(point(release, problem) for release in RELEASES))
 
 
-def rounds(steps, count: int = 10, seed: int = 1, **fields) -> list[Round]:
-    """Return rounds of three releases that lie so far apart in logarithms, with 0.5 % noise."""
+def rounds(steps, count: int = 10, seed: int = 1, noise: float = 0.005, **fields) -> list[Round]:
+    """Return rounds of three releases that lie so far apart in logarithms, with so much noise."""
     random = np.random.default_rng(seed)
     found = []
     for number in range(count):
-        levels = np.cumsum([0.0, *steps]) + random.normal(0, 0.005, 3)
+        levels = np.cumsum([0.0, *steps]) + random.normal(0, noise, 3)
         sweeps = np.exp(levels + random.normal(0, 0.005, (12, 3))) * 1e-3
         one = Round([dict(zip(NAMES, row, strict=True)) for row in sweeps.tolist()], **fields)
         one.id, one.started_at, one.anchor = f"r{number}", float(number), NAMES[-1]
@@ -140,9 +141,21 @@ def test_kernels_of_a_cause_have_one_mean():
     assert cause.slower
     assert 5 == len(cause.shifts)
     assert "10 shared rounds" == cause.origin
-    assert cause.pooled.low < math.exp(0.03) < cause.pooled.high
+    low, high = cause.interval
+    assert low < math.exp(0.03) < high
     widths = [shift.change.high - shift.change.low for shift in cause.shifts]
-    assert cause.pooled.high - cause.pooled.low < min(widths)
+    assert high - low < min(widths)
+
+
+def test_the_mean_says_how_many_kernels_count_in_it():
+    """The ratio of a cause never stands next to an interval of fewer kernels."""
+    problems = GEMMS[:5]
+    shared = {task(each): rounds([0.0, 0.03], seed=i) for i, each in enumerate(problems[:4])}
+    shared[task(problems[4])] = rounds([0.0, 0.7], noise=0.2)
+    (cause,) = causes(lines_with_rounds.joined([line(each) for each in problems], shared))
+    assert (5, 4, None) == (len(cause.shifts), cause.pooled.kernels, cause.interval)
+    assert any("; mean of 4 1.0" in text for text in verdict._row(cause, None))
+    assert verdict_page.row(cause)["mean_range"].endswith(" (4 of 5 kernels)")
 
 
 def in_set(published_set: str, problem: str, ensemble: bool = True) -> Line:

@@ -100,6 +100,24 @@ def test_wrong_input_is_one_line_and_status_2(arguments, said):
 
 
 @pytest.mark.parametrize(
+    ("variable", "value", "arguments"),
+    [
+        ("DEEPBENCH_CACHE", "cold", "noise"),
+        ("DEEPBENCH_CACHE", "cold", "bisect m4096_n32_k4096_NN numpy-1.26.4..numpy-2.0.2"),
+        ("DEEPBENCH_CACHE", "cold", "verdict --confirm"),
+        ("DEEPBENCH_EXECUTION", "compiled", "verdict --confirm"),
+        ("DEEPBENCH_DEVICE", "cuda", "verdict --all-machines --confirm"),
+    ],
+)
+def test_conditions_that_a_command_lacks_are_refused(variable, value, arguments, monkeypatch):
+    """Before anything is measured; the line names the variable."""
+    monkeypatch.setenv(variable, value)
+    status, out, err = deepbench(*arguments.split())
+    assert (2, "", 1) == (status, out, err.count("\n"))
+    assert f"{variable} is {value}: " in err and "; unset it" in err
+
+
+@pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ("fastest --as-of 1999-01-01", "no machine in results has a result that was out on 1999"),

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 pytest.importorskip("asv", reason="results are read by asv")
 from deepbench_ops.analysis import point_reading, unsteady_list
+from deepbench_ops.analysis.points import Origin
 from deepbench_ops.asv_adapter import plugin, result_saving
 from deepbench_ops.cli import cli as deepbench
 from deepbench_ops.commands.submit import submit
+from deepbench_ops.commands.unsteady import _wide
 from deepbench_ops.commands.unsteady import unsteady as command
 from deepbench_ops.errors import DeepbenchError, NoAnswer
 from deepbench_ops.releases import release_table
@@ -24,6 +26,7 @@ from deepbench_ops.storage import compression, measurement_files
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 MACHINE, RELEASE = "epyc-9005-2core", "numpy-2.2.6"
 GEMM = points_of_tests.GEMMS[0]
+ORIGIN = Origin("numpy.jsonl.gz", "numpy-2.0", 10, 1.0, 0.99, 1.01, (0.9, 1.1))
 RELEASES = {release.hash: release for release in release_table.load()}
 KERNEL = "gemm.InferenceServer.kernel_forward", ("m35_n700_k2048_NN", "float32")
 
@@ -108,6 +111,23 @@ def test_unusual_conditions_are_part_of_the_command():
     chosen = [points_of_tests.point(), points_of_tests.point(cache="cold")]
     plain, cold = unsteady_list.commands(chosen)
     assert f"DEEPBENCH_CACHE=cold {plain}" == cold
+
+
+def test_points_of_a_history_are_measured_on_their_own():
+    """As a part of it they have enough rounds, and nothing would be measured."""
+    of_history = points_of_tests.point(ensemble=ORIGIN)
+    (command,) = unsteady_list.commands([points_of_tests.point(), of_history])
+    (plain,) = unsteady_list.commands([points_of_tests.point()])
+    assert f"DEEPBENCH_ALONE=1 {plain}" == command
+
+
+def test_ruined_rounds_of_a_history_do_not_pick_its_point():
+    """Its interval does, where that is wider than asked for."""
+    wide = points_of_tests.point(ensemble=ORIGIN, rounds=(1.0, 1.01, 3.0), low=0.9, high=1.1)
+    assert "its interval of 99 % is 22% wide" == _wide(wide, 0.2)
+    assert "" == _wide(wide, 0.3)
+    without = wide._replace(low=None, high=None)
+    assert _wide(without, 0.3).startswith("it has no interval of 99 %: ")
 
 
 def test_a_question_without_answer_counts_what_is_left_out():

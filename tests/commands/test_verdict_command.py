@@ -242,7 +242,7 @@ def test_one_release_can_be_asked_for(monkeypatch):
     monkeypatch.setattr(
         change_confirmation,
         "confirm",
-        lambda causes, *_: asked.extend(causes) or change_confirmation.Confirmed({}, {}),
+        lambda causes, *_: asked.extend(causes) or change_confirmation.Confirmed("epyc-9005-2core"),
     )
     monkeypatch.setattr(machine_entry, "default_name", lambda: "epyc-9005-2core")
     here = ("--machine", "epyc-9005-2core")
@@ -489,6 +489,19 @@ def test_kernels_that_did_not_repeat_are_named_within_a_change_that_did(same_rel
     again = {one["problem"]: one["measured_again"] for one in change["kernels"]}
     assert "faster" == again[unlike]["verdict"]
     assert 1 == list(again.values()).count(None)
+
+
+def test_a_change_on_another_machine_is_no_answer_to_the_one_measured_here(
+    same_release, monkeypatch
+):
+    """It stays in the list, and says that it was not measured again."""
+    here, there = judged(line(STEP) + line(STEP, machine="other"))
+    monkeypatch.setattr(ensemble_sweeps, "run_round", measuring(lambda *_: 1.0))
+    found = change_confirmation.confirm([here], 10, str, same_release)
+    assert (False, True) == (found.repeats(here), found.repeats(there))
+    assert ["not measured again: it is on other"] == found.summaries(there)
+    (shift,) = there.shifts
+    assert found.again(shift) is None
 
 
 def test_changes_that_did_not_repeat_fit_the_terminal(same_release, monkeypatch):
