@@ -79,11 +79,11 @@ def fix(environ: MutableMapping[str, str] | None = None) -> int:
 def cores(count: int) -> set[int]:
     """Return the hardware threads that processes share which take turns, `count` of them.
 
-    The first allowed ones, or as ``DEEPBENCH_CORES`` says.
+    One of each physical core, in the order of `one_cpu_per_core`; second ones of a core only where
+    there are more threads than cores.
     """
-    if core_choice.asked():
-        return set(one_cpu_per_core()[:count])
-    return set(sorted(os.sched_getaffinity(0))[:count])
+    first = one_cpu_per_core()
+    return set([*first, *sorted(allowed_cpus() - set(first))][:count])
 
 
 def pin(count: int) -> str:

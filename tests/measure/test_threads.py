@@ -29,6 +29,27 @@ def test_nonsense_is_refused(text):
         threads.wanted({"DEEPBENCH_THREADS": text})
 
 
+@pytest.mark.parametrize(
+    ("siblings", "count", "expected"),
+    [
+        ([(0, 1), (2, 3), (4, 5)], 3, {0, 2, 4}),
+        ([(0, 1), (2, 3), (4, 5)], 2, {0, 2}),
+        ([(0, 3), (1, 4), (2, 5)], 3, {0, 1, 2}),
+        ([(0, 1), (2, 3), (4, 5)], 4, {0, 1, 2, 4}),
+        ([(0, 1), (2, 3), (4, 5)], 9, {0, 1, 2, 3, 4, 5}),
+    ],
+)
+def test_processes_in_turns_have_a_hardware_thread_of_each_core(
+    monkeypatch, siblings, count, expected
+):
+    """However a machine numbers the hardware threads of a core; second ones come last."""
+    monkeypatch.delenv("DEEPBENCH_CORES", raising=False)
+    core = {cpu: (str(number), "0") for number, cpus in enumerate(siblings) for cpu in cpus}
+    monkeypatch.setattr(threads, "allowed_cpus", lambda: frozenset(core))
+    monkeypatch.setattr(threads, "_core_of", core.__getitem__)
+    assert expected == threads.cores(count)
+
+
 PINNING = """
 import os, sys, threading, time
 from deepbench_ops.measure import threads
