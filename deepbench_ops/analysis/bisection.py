@@ -16,9 +16,9 @@ from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.statistics.stopping_rule import looks
 
-Measure = Callable[[Release, Release, int], list[Round]]
-"""Returns so many rounds of two releases by their names; DeepbenchError where one cannot be
-measured."""
+Measure = Callable[[Release, Release, int, int], list[Round]]
+"""Returns so many rounds of two releases by their names, given the number of the first round;
+DeepbenchError where one cannot be measured."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _compare(
     """Return the verdict on two releases, with as many rounds as it takes to be sure."""
     rounds: list[Round] = []
     for look in looks(most):
-        rounds += measure(before, after, look.rounds - len(rounds))
+        rounds += measure(before, after, look.rounds - len(rounds), len(rounds))
         verdict = compare_in_one_state(rounds, before.name, after.name, look.share)
         if _side(verdict, boundary) is not None or (boundary == 1.0 and settled(verdict)):
             break

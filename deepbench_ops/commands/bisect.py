@@ -76,12 +76,12 @@ def bisect(
         raise unknown(f"{wanted.family} operation", operation, known)
     task = KernelIdentity(wanted.family, wanted.id, precision, operation)
 
-    def measure(before: "Release", after: "Release", rounds: int) -> "list[Round]":
+    def measure(before: "Release", after: "Release", rounds: int, first: int) -> "list[Round]":
         launches = {
             release.name: worker_launch.launch(release, folder, _note)
             for release in (before, after)
         }
-        return ensemble_sweeps.run_rounds(launches, [task], rounds)[task]
+        return ensemble_sweeps.run_rounds(launches, [task], rounds, first=first)[task]
 
     demand_warm()
     releases = _candidates(span, wheels)

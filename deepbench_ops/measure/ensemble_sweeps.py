@@ -116,13 +116,16 @@ def run_rounds(
     tasks: Iterable[KernelIdentity],
     rounds: int,
     sweeps: int | None = None,
+    first: int = 0,
 ) -> dict[KernelIdentity, list[Round]]:
     """Return so many rounds of every task.
 
+    first: number of the first one, by which its random orders follow; where a measurement goes on,
+    the rounds that it has.
     Raises DeepbenchError, with the worker's reason, where one of them has no times of a task.
     """
     found: dict[KernelIdentity, list[Round]] = {task: [] for task in tasks}
-    for number in range(rounds):
+    for number in range(first, first + rounds):
         with closing(run_round(launches, found, number, sweeps=sweeps)) as measured:
             for task, this_round in measured:
                 if this_round.reasons:

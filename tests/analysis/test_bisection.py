@@ -26,8 +26,8 @@ def machine(levels, noise=0.01, seed=0):
     random = np.random.default_rng(seed)
     asked = []
 
-    def measure(before, after, rounds):
-        asked.append((after, rounds))
+    def measure(before, after, rounds, first):
+        asked.append((after, rounds, first))
         ratio = levels[RELEASES.index(after)] / levels[RELEASES.index(before)]
         found = []
         for level in random.normal(math.log(ratio), noise, rounds):
@@ -49,7 +49,7 @@ def test_the_first_slow_release_is_found(first_slow):
     assert RELEASES[first_slow - 1] == found.last_good
     assert found.sure
     assert len(found.steps) <= 4
-    assert sum(rounds for _, rounds in measure.asked) <= 4 * 10
+    assert sum(rounds for _, rounds, _ in measure.asked) <= 4 * 10
 
 
 def test_nothing_slower_is_said_after_one_comparison():
@@ -64,7 +64,14 @@ def test_an_open_question_is_not_guessed():
     measure = machine([1.0] * 4 + [1.05] * 5, noise=0.2)
     found = bisect(RELEASES, measure, 12)
     assert (None, False) == (found.first_slow, found.sure)
-    assert [5, 5, 2] == [rounds for _, rounds in measure.asked]
+    assert [5, 5, 2] == [rounds for _, rounds, _ in measure.asked]
+
+
+def test_a_further_look_has_other_random_orders():
+    """They follow from the numbers of the rounds, which go on from those before."""
+    measure = machine([1.0] * 4 + [1.05] * 5, noise=0.2)
+    bisect(RELEASES, measure, 12)
+    assert [0, 5, 10] == [first for _, _, first in measure.asked]
 
 
 @pytest.mark.slow
@@ -84,10 +91,10 @@ def test_what_cannot_be_measured_is_left_out():
     """A release whose install fails is passed over, and named."""
     measure = machine([1.0] * 5 + [1.1] * 4)
 
-    def failing(before, after, rounds):
+    def failing(before, after, rounds, first):
         if after == RELEASES[4]:
             raise DeepbenchError("no wheel for this Python")
-        return measure(before, after, rounds)
+        return measure(before, after, rounds, first)
 
     found = bisect(RELEASES, failing, 20)
     assert {"numpy-2.4.0": "no wheel for this Python"} == found.left_out
@@ -102,9 +109,10 @@ def test_one_release_is_no_span():
 @pytest.fixture
 def simulated(monkeypatch):
     """The command measures nothing: releases from numpy 2.0 on take 1.2 times as long."""
-    random = np.random.default_rng(2)
+    random, numbers = np.random.default_rng(2), []
 
-    def run_rounds(launches, tasks, rounds):
+    def run_rounds(launches, tasks, rounds, first):
+        numbers.append(range(first, first + rounds))
         before, after = launches.values()
         ratio = math.prod(1.2 if each >= "2" else 1.0 for each in (after, before)) / (
             1.44 if before >= "2" else 1.0
@@ -115,6 +123,7 @@ def simulated(monkeypatch):
 
     monkeypatch.setattr(worker_launch, "launch", lambda release, *_: release.version)
     monkeypatch.setattr(ensemble_sweeps, "run_rounds", run_rounds)
+    return numbers
 
 
 def run(*arguments):
@@ -131,6 +140,12 @@ def test_the_command_names_it(simulated):
 def test_the_command_says_when_nothing_is_slower(simulated):
     done = run("m3072_n1_k128_NN", "numpy-2.0.2..numpy-2.4.6")
     assert (0, True) == (done.exit_code, done.output.endswith("not slower\n"))
+
+
+def test_the_command_numbers_the_rounds_of_a_comparison(simulated):
+    """From 0, and in each further look from those that it has."""
+    run("m3072_n1_k128_NN", "numpy-2.0.2..numpy-2.4.6")
+    assert [range(5), range(5, 10)] == simulated
 
 
 def an_empty_wheel(path):

@@ -38,7 +38,7 @@ def interrupted(monkeypatch):
     def after(comparisons):
         left = [SLOW] * comparisons
 
-        def run_rounds(launches, tasks, rounds):
+        def run_rounds(launches, tasks, rounds, **_):
             if not left:
                 raise KeyboardInterrupt
             taken = [simulated_rounds.of_ratios(*launches, ratios) for ratios in left.pop()]

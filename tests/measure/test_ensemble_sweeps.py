@@ -243,6 +243,20 @@ def test_one_that_fails_leaves_the_others(fails, reason, stoppable, monkeypatch,
     assert [] == marked_pids(mark)
 
 
+def test_rounds_are_numbered_from_the_first(monkeypatch):
+    """So that rounds that are added later have other random orders."""
+    numbers = []
+
+    def run_round(launches, tasks, number, **_):
+        numbers.append(number)
+        yield TASK, Round(id=str(number))
+
+    monkeypatch.setattr(ensemble_sweeps, "run_round", run_round)
+    found = ensemble_sweeps.run_rounds({}, [TASK], 3, first=5)
+    assert [5, 6, 7] == numbers
+    assert ["5", "6", "7"] == [each.id for each in found[TASK]]
+
+
 def test_a_release_alone_has_no_times():
     """Where only one release has a kernel there is nothing to compare: no sweeps, one reason."""
     launches = {"a": burning(0.001), "bad": burning(0.001, FAILS="prepare")}
