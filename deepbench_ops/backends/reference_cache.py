@@ -91,7 +91,8 @@ class StoredReferences:
         folder = os.environ.get(FOLDER_VARIABLE)
         if not folder or self._source is None:
             return None
-        name = hashlib.sha1(repr((*self._source.name, output)).encode(), usedforsecurity=False)
+        key = repr((*self._source.name, output, np.__version__))  # releases have several of numpy
+        name = hashlib.sha1(key.encode(), usedforsecurity=False)
         return Path(folder, f"{name.hexdigest()}.json")
 
 

@@ -221,9 +221,7 @@ class _Block:
                 seconds = self._sweep(order, calls, long)
             except WorkerFailed as error:
                 failed = next(name for name in order if self.workers[name] is error.worker)
-                del self.prepared[failed]
-                self._give_up(failed, error)
-                self._forget(failed, own)
+                self._leave_out(failed, error, own)
                 continue
             self.this_round.yardstick.append(seconds.pop(YARDSTICK, math.nan))
             self.this_round.sweeps.append(seconds)
@@ -231,6 +229,7 @@ class _Block:
             self._note_state(before + latency)
         self.this_round.latencies += latency[-1:]
         self._choose_nominal()
+        self._check_outputs(own)
 
     def _latency(self) -> list[float]:
         """Return a reading of the latency between the two cores, [] where there is none."""
@@ -345,8 +344,35 @@ class _Block:
         readings = (math.sqrt(one * other) for one, other in zip(before, after, strict=True))
         return {**seconds, **dict(zip(yardstick, readings, strict=True))}
 
-    def _forget(self, name: str, own: int) -> None:
-        """Remove a member's seconds from the sweeps of this block, which begin at `own`."""
+    def _check_outputs(self, own: int) -> None:
+        """Let each release check the output that was timed; leave out those that are wrong.
+
+        own: the first sweep of this block. After the last one, since no time of the kernel follows:
+        a check fills the caches, allocates memory and starts threads.
+        """
+        if len(self.this_round.sweeps) == own:
+            return
+        for name in self._releases:
+            try:
+                worker_turns.ask(self.workers[name], do="check")
+            except WorkerFailed as error:
+                self._leave_out(name, error, own)
+        if not any(self.this_round.sweeps[own:]):
+            self._drop_sweeps(own)
+
+    def _drop_sweeps(self, own: int) -> None:
+        """Remove the sweeps of this block, which begin at `own`, with all that belongs to them."""
+        this_round = self.this_round
+        del this_round.sweeps[own:], this_round.yardstick[own:], this_round.sweep_latencies[own:]
+        del this_round.nominals[own:], this_round.remarks[own:]
+
+    def _leave_out(self, name: str, error: WorkerFailed, own: int) -> None:
+        """Note why a member has no times of the kernel, and remove those that it had.
+
+        own: the first sweep of this block.
+        """
+        del self.prepared[name]
+        self._give_up(name, error)
         if name == YARDSTICK:
             self.this_round.yardstick[own:] = [math.nan] * (len(self.this_round.yardstick) - own)
         for sweep in self.this_round.sweeps[own:]:

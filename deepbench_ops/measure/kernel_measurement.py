@@ -239,11 +239,9 @@ def timed(
     )
     remarks = device_notes.of(prepared.kernel, measurement, prepared.backend.device)
     latencies.append(_latency(prepared, client))
-    # After a slice of one call the output is already that of a single run.
     timed_until = time.monotonic()
-    threads.unpin()  # the check's own threads would all start on one core
     with freed_memory_kept():
-        output_check.verify_output(prepared.kernel, run=measurement.number > 1)
+        check_output(prepared.kernel, measurement.number)
     spent = {
         "preparing": rounded(preparing),
         "kernel": rounded(measurement.kernel_seconds),
@@ -264,6 +262,16 @@ def timed(
     }
     record_handover.write({**entry, "quick": True} if quick else entry)
     return {"samples": samples, "number": measurement.number}
+
+
+def check_output(kernel: Kernel, calls: int) -> None:
+    """Compare entries of the output after a slice of so many calls with float64, on all cores.
+
+    Raises DeepbenchError where one is wrong.
+    """
+    threads.unpin()  # the check's own threads would all start on one core
+    # After a slice of one call the output is already that of a single run.
+    output_check.verify_output(kernel, run=calls != 1)
 
 
 def conditions_of(prepared: CheckedKernel) -> dict[str, str]:

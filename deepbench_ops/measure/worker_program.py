@@ -4,12 +4,14 @@ Commands and answers are messages on standard input and output, so that it runs 
 environment: ``{"do": "prepare", "family": ..., "problem": ..., "precision": ...,
 "operation": ...}`` answers with seconds per call, the implementation that computes, whether a slice
 may be stopped on its way, the process's fingerprint, the kernel's notes and the kind of yardstick
-that suits it, ``{"do": "slice", "calls": n}`` with seconds per call of one slice and when it ended.
+that suits it, ``{"do": "slice", "calls": n}`` with seconds per call of one slice and when it ended,
+``{"do": "check"}`` with nothing, once the output of the last slice has passed its check.
 An error answers ``{"error": text}`` and leaves the worker alive. See `measure.ensemble_sweeps`.
 """
 
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -37,6 +39,7 @@ class Worker:
 
     def __init__(self) -> None:
         self._kernel: Any = None
+        self._calls = 0
         self._facts: dict[str, str] = {}
 
     def prepare(
@@ -47,7 +50,7 @@ class Worker:
         Returned with them: which implementation computes, and whether it can be stopped on its way.
         It can be stopped on its way where all the work is done by this process's own threads.
         """
-        self._kernel = None  # frees the operands of the last one first
+        self._kernel, self._calls = None, 0  # frees the operands of the last one first
         prepared = kernel_measurement.prepare(family, problem, precision, operation)
         self._kernel = prepared.kernel
         seconds = fastest_call(self._kernel)
@@ -68,6 +71,7 @@ class Worker:
 
     def slice(self, calls: int) -> dict[str, object]:
         """Time one slice, after one call that refills the caches if they were lost."""
+        self._calls = calls
         if calls > 1:
             self._kernel.run()
         if self._kernel.clock is not None:
@@ -76,17 +80,32 @@ class Worker:
         began, ended = time_span(self._kernel, calls)
         return {"seconds": (ended - began) / calls, "ended": ended}
 
+    def check(self) -> dict[str, object]:
+        """Compare entries of the output that was timed with float64, at full size.
+
+        For use after the last slice. Freed memory is not kept for it as in `asv run`: allocations
+        of the kernels that this process times later would differ (`measure.memory_reuse`). Raises
+        DeepbenchError where an entry is wrong.
+        """
+        kernel_measurement.check_output(self._kernel, self._calls)
+        return {}
+
 
 def main() -> None:
     """Answer commands until standard input ends."""
     answers = process_messages.reserved_output()
     kernel_measurement.preload(calibrating=False)  # the other releases are the reference
     worker = Worker()
+    actions: dict[str, Callable[..., dict[str, object]]] = {
+        "prepare": worker.prepare,
+        "slice": worker.slice,
+        "check": worker.check,
+    }
     process_messages.answer(answers, {"ready": True})
     while (command := process_messages.read(sys.stdin.buffer)) is not None:
-        do = command.pop("do")
+        action = actions[command.pop("do")]
         try:
-            answer = worker.prepare(**command) if do == "prepare" else worker.slice(**command)
+            answer = action(**command)
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
         process_messages.answer(answers, answer)

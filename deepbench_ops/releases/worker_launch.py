@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from deepbench_ops import project
+from deepbench_ops.backends import reference_cache, run_cache
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import release_table, table_location
 from deepbench_ops.releases.environment_install import project_root
@@ -28,7 +29,12 @@ def launch(
     environment.ensure()
     return Launch(
         str(environment.python),
-        {"DEEPBENCH_FRAMEWORK": release.framework, "DEEPBENCH_RELEASE": release.name},
+        {
+            "DEEPBENCH_FRAMEWORK": release.framework,
+            "DEEPBENCH_RELEASE": release.name,
+            reference_cache.FOLDER_VARIABLE: str(folder.resolve().parent / "references"),
+            run_cache.FOLDER_VARIABLE: "",  # answers of one release only, such as passed checks
+        },
     )
 
 

@@ -113,9 +113,10 @@ def test_values_of_another_output_or_of_other_entries_count_as_absent(folder, ou
     assert Counted(arrays).at(index)[0].tobytes() == found[0].tobytes()
 
 
-@pytest.mark.parametrize("changed", ["code", "numpy"])
-def test_values_of_other_code_count_as_absent(folder, monkeypatch, changed):
-    """A change of this program, or another numpy, computes the values again and stores these."""
+@pytest.mark.parametrize(("changed", "files"), [("code", 1), ("numpy", 2)])
+def test_values_of_other_code_count_as_absent(folder, monkeypatch, changed, files):
+    """A change of this program computes the values again and stores these; each numpy has its own,
+    since releases with different ones are measured in turns."""
     arrays = operands()
     StoredReferences(source(arrays)).at("", Counted(arrays), INDEX)
     if changed == "code":
@@ -126,7 +127,7 @@ def test_values_of_other_code_count_as_absent(folder, monkeypatch, changed):
     for _ in range(2):
         StoredReferences(source(arrays)).at("", again, INDEX)
     assert 1 == again.computed
-    assert 1 == len(list(folder.iterdir()))
+    assert files == len(list(folder.iterdir()))
 
 
 def test_a_damaged_file_counts_as_absent(folder):

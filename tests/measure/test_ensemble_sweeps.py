@@ -46,6 +46,9 @@ for number, line in enumerate(sys.stdin):
         answer = {"seconds": burned, "stoppable": stoppable, "yardstick": kind}
         print(json.dumps(answer), flush=True)
         continue
+    if command["do"] == "check":
+        print(json.dumps({}), flush=True)
+        continue
     if fails == "die" and number == 3:
         sys.exit(1)
     if fails == "hang" and number == 3:
@@ -105,6 +108,53 @@ def test_real_kernels_are_measured():
     assert np.isfinite(found.logs(["a", "b"])).all()
     named = NumpyBackend().implementation()
     assert {"a": named, "b": named} == found.implementations
+
+
+WRONG = """
+import time
+from dataclasses import replace
+from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
+from deepbench_ops.measure import worker_program
+
+build = NumpyBackend.build
+
+def idle_at_full_size(backend, problem, *rest):
+    kernel = build(backend, problem, *rest)
+    return replace(kernel, run=lambda: time.sleep(CALL)) if problem.id == FULL else kernel
+
+NumpyBackend.build = idle_at_full_size
+worker_program.main()
+"""
+"""A worker of numpy whose product of problem FULL computes nothing and takes CALL seconds."""
+
+
+def idle(problem: str, call: float) -> Launch:
+    """Return how to start such a worker."""
+    program = WRONG.replace("FULL", repr(problem)).replace("CALL", str(call))
+    return Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy"}, ("-c", program))
+
+
+@pytest.mark.parametrize("call", [0.001, 0.02])
+def test_a_kernel_that_is_wrong_only_at_full_size_has_no_times(call):
+    """In slices of several calls and of one; a kernel measured next has its times."""
+    right = Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy"})
+    launches = {"a": right, "b": right, "wrong": idle(TASK.problem, call)}
+    other = KernelIdentity("gemm", "m512_n1_k512_NN", "float32")
+    found = dict(ensemble_sweeps.run_round(launches, [TASK, other], 0, sweeps=4))
+    assert {"a", "b"} == set(found[TASK].names)
+    assert ["wrong"] == list(found[TASK].reasons)
+    assert "m35_n700_k2048_NN computes a wrong result" in found[TASK].reasons["wrong"]
+    assert ({"a", "b", "wrong"}, {}) == (set(found[other].names), found[other].reasons)
+
+
+def test_a_round_of_wrong_outputs_alone_is_empty():
+    """It has no sweeps, and nothing that belongs to some, such as readings of the yardstick."""
+    reference = ensemble_sweeps.SweptYardstick(burning(0.001))
+    launches = {name: burning(0.005, FAILS="check", YARDSTICK="compute") for name in "ab"}
+    ((_, found),) = ensemble_sweeps.run_round(launches, [TASK], 0, sweeps=4, reference=reference)
+    assert {"a", "b"} == set(found.reasons)
+    of_sweeps = (found.yardstick, found.sweep_latencies, found.nominals, found.remarks)
+    assert ([], ([], [], [], [])) == (found.sweeps, of_sweeps)
 
 
 def test_the_yardstick_takes_part_in_the_sweeps():
@@ -225,6 +275,7 @@ def test_long_calls_go_on_in_turns():
         ("start", "ended early"),
         ("prepare", "Unsupported: not here"),
         ("third", "Unsupported: not here"),
+        ("check", "Unsupported: not here"),
         ("die", "ended early"),
         ("hang", "no answer for 1 s"),
     ],

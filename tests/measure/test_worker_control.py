@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from deepbench_ops.backends import output_check
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import (
     kernel_measurement,
@@ -145,6 +146,23 @@ def test_a_call_is_charged_for_its_turns_alone():
     """Its time before the slice, after it and while it was stopped does not count."""
     running = [(0.0, 1.0), (2.0, 3.0), (4.0, 5.0)]
     assert 0.5 + 1.0 + 0.25 == worker_turns._spent(running, ended=4.25, seconds=3.75)
+
+
+@pytest.mark.parametrize(("slices", "run"), [([], True), ([5], True), ([5, 1], False)])
+def test_the_output_of_one_call_is_checked_as_it_is(monkeypatch, slices, run):
+    """After several calls, or none, the kernel is reset and runs once more."""
+
+    def nothing():
+        return None
+
+    kernel = SimpleNamespace(run=nothing, reset=nothing, synchronise=nothing, clock=None)
+    worker, asked = worker_program.Worker(), []
+    monkeypatch.setattr(output_check, "verify_output", lambda kernel, run: asked.append(run))
+    worker._kernel = kernel
+    for calls in slices:
+        worker.slice(calls)
+    assert {} == worker.check()
+    assert [run] == asked
 
 
 @pytest.mark.parametrize(
