@@ -11,6 +11,7 @@ Nothing else should run at the same time. Usage:
 """
 
 import argparse
+import math
 import statistics
 import sys
 import time
@@ -31,11 +32,12 @@ PROBLEMS = (
 )
 LONG, SHORT, TURNS = "slices of 15 ms", "slices of 5 ms", "with turns of 15 ms"
 WAYS = {
-    LONG: (None, 0.015, 20),
-    SHORT: (None, ensemble_sweeps.SLICE_SECONDS, 50),
+    LONG: (math.inf, 0.015, 20),
+    SHORT: (math.inf, ensemble_sweeps.SLICE_SECONDS, 50),
     TURNS: (worker_turns.TURN_SECONDS, ensemble_sweeps.SLICE_SECONDS, 50),
 }
-"""By way: seconds of a turn (None: whole calls), seconds of a slice, and number of sweeps."""
+"""By way: seconds of a turn (infinite: whole calls, each slice after an untimed call), seconds of a
+slice, and number of sweeps."""
 
 SIDES = ("first", "second")
 

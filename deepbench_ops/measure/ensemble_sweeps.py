@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -50,7 +51,7 @@ SLICES = 100
 """Few releases have more sweeps, so that there are as many slices in all: two have 50."""
 
 SECONDS_EACH = 0.3
-"""Seconds that a round of one kernel may take for each release beyond its fewest sweeps."""
+"""Seconds of timed calls of one kernel in a round, for each release, beyond its fewest sweeps."""
 LONGEST_WAIT = 2
 """So many times as many sweeps are measured at most where the machine changes its state, until
 there are FEWEST_SWEEPS in one."""
@@ -205,7 +206,8 @@ class _Block:
             for name, answer in self.prepared.items()
         }
         self.this_round.calls |= {name: calls[name] for name in self._releases}
-        long = all(calls[name] == 1 and self.prepared[name]["stoppable"] for name in self._releases)
+        woken = self._are_woken()
+        turns = not woken and all(self.prepared[name]["stoppable"] for name in self._releases)
         order, planned = list(self.prepared), self._affordable(calls, sweeps)
         latency = self._latency()
         self.this_round.latencies += latency[:1]
@@ -218,7 +220,7 @@ class _Block:
             else:
                 order.reverse()
             try:
-                seconds = self._sweep(order, calls, long)
+                seconds = self._sweep(order, calls, woken, turns)
             except WorkerFailed as error:
                 failed = next(name for name in order if self.workers[name] is error.worker)
                 self._leave_out(failed, error, own)
@@ -320,13 +322,23 @@ class _Block:
         affordable = int(SECONDS_EACH * len(names) / cost) // 2 * 2 if cost else 0
         return max(FEWEST_SWEEPS, min(sweeps, affordable))
 
+    def _are_woken(self) -> bool:
+        """Whether an untimed call comes before each slice, in all releases of the block or in none.
+
+        It does where the call of the fastest takes less than a turn. Longer ones lose their caches
+        after each turn anyway.
+        """
+        fastest = min((self.prepared[name]["seconds"] for name in self._releases), default=math.inf)
+        return fastest < worker_turns.TURN_SECONDS
+
     def _sweep(
-        self, order: Sequence[str], calls: Mapping[str, int], long: bool
+        self, order: Sequence[str], calls: Mapping[str, int], woken: bool, turns: bool
     ) -> dict[str, float]:
         """Return the seconds per call of a slice of each, in this order.
 
-        Long calls go on in turns. The yardstick, whose threads measure their own time, must not be
-        stopped on its way: it is read before and after them.
+        woken: as `_are_woken` says. turns: whether the releases go on in turns. The yardstick,
+        whose threads measure their own time, must not be stopped on its way: it is read before and
+        after them then.
         """
 
         def take(
@@ -334,8 +346,9 @@ class _Block:
         ) -> list[float]:
             return slices([self.workers[name] for name in names], [calls[name] for name in names])
 
-        if not long:
-            return dict(zip(order, take(worker_turns.one_by_one, order), strict=True))
+        if not turns:
+            slices = partial(worker_turns.one_by_one, woken=woken)
+            return dict(zip(order, take(slices, order), strict=True))
         releases = [name for name in order if name != YARDSTICK]
         yardstick = [name for name in order if name == YARDSTICK]
         before = take(worker_turns.one_by_one, yardstick)

@@ -4,8 +4,9 @@ Commands and answers are messages on standard input and output, so that it runs 
 environment: ``{"do": "prepare", "family": ..., "problem": ..., "precision": ...,
 "operation": ...}`` answers with seconds per call, the implementation that computes, whether a slice
 may be stopped on its way, the process's fingerprint, the kernel's notes and the kind of yardstick
-that suits it, ``{"do": "slice", "calls": n}`` with seconds per call of one slice and when it ended,
-``{"do": "check"}`` with nothing, once the output of the last slice has passed its check.
+that suits it, ``{"do": "slice", "calls": n, "woken": true}`` with seconds per call of one slice
+and when it ended, ``{"do": "check"}`` with nothing, once the output of the last slice has passed
+its check.
 An error answers ``{"error": text}`` and leaves the worker alive. See `measure.ensemble_sweeps`.
 """
 
@@ -69,10 +70,13 @@ class Worker:
             "yardstick": prepared.yardstick_kind if yardstick.exists(device) else "",
         }
 
-    def slice(self, calls: int) -> dict[str, object]:
-        """Time one slice, after one call that refills the caches if they were lost."""
+    def slice(self, calls: int, woken: bool = False) -> dict[str, object]:
+        """Time one slice.
+
+        woken: whether one untimed call comes before it, which fills the caches and wakes threads.
+        """
         self._calls = calls
-        if calls > 1:
+        if woken:
             self._kernel.run()
         if self._kernel.clock is not None:
             return {"seconds": time_calls(self._kernel, calls), "ended": time.perf_counter()}

@@ -45,13 +45,15 @@ def ask(worker: LiveWorker, **command: object) -> dict[str, Any]:
     return answer
 
 
-def one_by_one(workers: Sequence[LiveWorker], calls: Sequence[int]) -> list[float]:
+def one_by_one(
+    workers: Sequence[LiveWorker], calls: Sequence[int], woken: bool = False
+) -> list[float]:
     """Return seconds per call of a slice of each worker, by the workers' own clocks.
 
-    Raises WorkerFailed.
+    woken: whether an untimed call comes before each slice. Raises WorkerFailed.
     """
     return [
-        ask(worker, do="slice", calls=number)["seconds"]
+        ask(worker, do="slice", calls=number, woken=woken)["seconds"]
         for worker, number in zip(workers, calls, strict=True)
     ]
 

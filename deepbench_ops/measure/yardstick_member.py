@@ -4,7 +4,7 @@ It takes part in the sweeps, a slice of a few milliseconds in each, and is stopp
 the workers of releases. So the readings that calibrate the anchor's seconds come from the same
 sweeps. Messages are those of `measure.worker_program`: ``{"do": "prepare", "kind": ...}`` answers
 with the seconds of a unit of that kind, ``{"do": "slice", "calls": n}`` with those of one in a
-slice of n.
+slice of n. Each slice begins with an untimed unit, whether the kernels are woken or not.
 """
 
 import sys
@@ -29,8 +29,8 @@ class YardstickMember:
         self._kind = kind
         return {"seconds": self._kinds[kind].unit_seconds, "stoppable": True}
 
-    def slice(self, calls: int) -> dict[str, object]:
-        """Return the seconds of a unit in a slice of so many."""
+    def slice(self, calls: int, woken: bool = False) -> dict[str, object]:
+        """Return the seconds of a unit in a slice of so many; `woken` is for kernels alone."""
         return {"seconds": self._kinds[self._kind].slice(calls), "ended": time.monotonic()}
 
 

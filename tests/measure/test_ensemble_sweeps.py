@@ -46,6 +46,9 @@ for number, line in enumerate(sys.stdin):
         answer = {"seconds": burned, "stoppable": stoppable, "yardstick": kind}
         print(json.dumps(answer), flush=True)
         continue
+    if "WOKEN" in os.environ and command["do"] == "slice":
+        with open(os.environ["WOKEN"], "a") as log:
+            print(os.environ["BURNED"], command.get("woken", False), file=log)
     if command["do"] == "check":
         print(json.dumps({}), flush=True)
         continue
@@ -269,6 +272,28 @@ def test_long_calls_go_on_in_turns():
     assert sum(seconds) <= elapsed
 
 
+@pytest.mark.parametrize("stoppable", ["", "1"])
+@pytest.mark.parametrize(
+    ("fast", "slow", "woken"),
+    [
+        (0.0001, 0.004, True),
+        (0.0032, 0.0034, True),
+        (0.0034, 0.012, True),
+        (0.012, 0.02, True),
+        (0.016, 0.02, False),
+    ],
+)
+def test_all_releases_are_woken_or_none(fast, slow, woken, stoppable, tmp_path):
+    """By the call of the fastest, and no matter how many calls a slice of each has."""
+    log = tmp_path / "woken"
+    launches = {
+        name: burning(seconds, STOPPABLE=stoppable, WOKEN=str(log))
+        for name, seconds in (("a", fast), ("b", slow))
+    }
+    tuple(ensemble_sweeps.run_round(launches, [TASK], 0, sweeps=4))
+    assert {f"{seconds} {woken}" for seconds in (fast, slow)} == set(log.read_text().splitlines())
+
+
 @pytest.mark.parametrize(
     ("fails", "reason"),
     [
@@ -284,8 +309,8 @@ def test_long_calls_go_on_in_turns():
 def test_one_that_fails_leaves_the_others(fails, reason, stoppable, monkeypatch, mark):
     """It has a reason and no times; the others have all theirs, and no process is left."""
     monkeypatch.setattr(worker_turns, "ANSWER_SECONDS", 1.0)
-    launches = {name: burning(0.005, STOPPABLE=stoppable) for name in ("a", "b")}
-    launches["bad"] = burning(0.005, FAILS=fails, STOPPABLE=stoppable)
+    launches = {name: burning(0.016, STOPPABLE=stoppable) for name in ("a", "b")}
+    launches["bad"] = burning(0.016, FAILS=fails, STOPPABLE=stoppable)
     ((_, found),) = ensemble_sweeps.run_round(launches, [TASK], 0, sweeps=6)
     assert {"bad"} == set(found.reasons)
     assert reason in found.reasons["bad"]

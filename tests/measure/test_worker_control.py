@@ -148,6 +148,21 @@ def test_a_call_is_charged_for_its_turns_alone():
     assert 0.5 + 1.0 + 0.25 == worker_turns._spent(running, ended=4.25, seconds=3.75)
 
 
+@pytest.mark.parametrize("calls", [1, 5])
+@pytest.mark.parametrize("woken", [False, True])
+def test_a_woken_slice_has_one_more_call(calls, woken):
+    """Before the time is taken, however many calls the slice has."""
+    events = []
+    kernel = SimpleNamespace(
+        run=lambda: events.append("run"), reset=lambda: events.append("reset"), clock=None
+    )
+    kernel.synchronise = lambda: None
+    worker = worker_program.Worker()
+    worker._kernel = kernel
+    worker.slice(calls, woken)
+    assert ["run"] * woken + ["reset"] + ["run"] * calls == events
+
+
 @pytest.mark.parametrize(("slices", "run"), [([], True), ([5], True), ([5, 1], False)])
 def test_the_output_of_one_call_is_checked_as_it_is(monkeypatch, slices, run):
     """After several calls, or none, the kernel is reset and runs once more."""
