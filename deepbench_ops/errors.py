@@ -38,6 +38,13 @@ class Unsupported(NotImplementedError):
     """
 
 
+class BeyondLimits(Unsupported):
+    """Refusal of a kernel that needs more memory or time than it may have now.
+
+    The release has the kernel, and may run it with less next to it, or a larger limit.
+    """
+
+
 def remedy(error: OSError) -> str:
     """Return the end of the line about an error of the system, ": " and what to do; "" for no
     known remedy."""

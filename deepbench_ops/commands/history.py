@@ -174,7 +174,7 @@ def history(
     folders = [] if opened.filing is None else [opened.filing.target.folder]
     say([*of_goal, *opened.remarks(), *entry_conflicts.remarks(folders)], form)
     if all(found.reasons(task) and not found.measured(task) for task in tasks):
-        raise NoAnswer(f"{name} has none of these kernels here: deepbench backends says why")
+        raise NoAnswer(f"{name} has no times of these kernels: the reasons are above")
 
 
 def _asked(

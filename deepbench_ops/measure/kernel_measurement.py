@@ -20,7 +20,7 @@ from deepbench_ops.backends import output_check, reference_cache
 from deepbench_ops.backends.backend_interface import Backend
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.run_cache import RunCache
-from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.errors import BeyondLimits, DeepbenchError, Unsupported
 from deepbench_ops.measure import (
     call_estimate,
     device_notes,
@@ -151,9 +151,9 @@ def prepare(
 ) -> CheckedKernel:
     """Build the kernel of a problem, after its small twin passed the check against float64.
 
-    Raises Unsupported with the reason where the framework cannot do it, it would not fit in
-    memory or one call would take longer than the limit, and DeepbenchError where an output is
-    wrong.
+    Raises Unsupported with the reason where the framework cannot do it, BeyondLimits where it would
+    not fit in memory or one call would take longer than the limit, and DeepbenchError where an
+    output is wrong.
     """
     threads.unpin()
     backend = _backend()
@@ -168,7 +168,7 @@ def prepare(
     limit = call_limit()
     expected = call_estimate.seconds(backend, problem, precision, computed(operation), limit)
     if expected > limit:
-        raise Unsupported(
+        raise BeyondLimits(
             f"one call would take about {expected:.2g} s with {backend.name}, more than the limit "
             f"of {limit:g} s (DEEPBENCH_CALL_LIMIT)"
         )
@@ -177,11 +177,11 @@ def prepare(
 
 
 def demand_memory(backend: Backend, problem: Problem, precision: str, operation: str) -> None:
-    """Raise Unsupported, with the bytes needed and available, for a kernel larger than memory."""
+    """Raise BeyondLimits, with the bytes needed and available, for a kernel larger than memory."""
     needed = backend.memory_needed(problem, precision, operation)
     available = backend.memory_available()
     if needed > available:
-        raise Unsupported(
+        raise BeyondLimits(
             f"{problem.id} needs about {needed:.3g} bytes of memory on {backend.device}, and "
             f"{available:.3g} are available"
         )

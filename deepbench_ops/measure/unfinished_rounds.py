@@ -7,10 +7,11 @@ Rounds are combined where they were measured under the same conditions, and in t
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from deepbench_ops.errors import BeyondLimits
 from deepbench_ops.measure import ensemble_round_json, ensemble_sweeps, preferred_state
 from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.kernel_identity import KernelIdentity
@@ -29,6 +30,9 @@ from deepbench_ops.storage.fact_lines import FactsByDigest
 
 DOING = "deepbench history"
 
+BEYOND_LIMITS = f"{BeyondLimits.__name__}: "
+"""Begin of the reasons that may hold no longer when a command is started again."""
+
 
 @dataclass
 class RoundStore:
@@ -38,7 +42,8 @@ class RoundStore:
     file next to the results, None where nothing is to be filed. levels: those of core latency in
     the machine's profile, by which rounds have their states. since: seconds since 1970; rounds
     that began earlier, rounds of other conditions, and damaged lines of the journal are left where
-    they are and not returned.
+    they are and not returned. Neither are reasons of earlier commands by which a release had too
+    little memory or time: it is tried again.
     Raises DeepbenchError for a filed line that is damaged.
     """
 
@@ -61,6 +66,8 @@ class RoundStore:
                     for this_round in rounds
                     if this_round.conditions == here and this_round.started_at >= self.since
                 }
+                for each in usable.values():
+                    each.reasons = _lasting(each.reasons)
                 self.rounds.setdefault(task, {}).update(usable)
 
     def lacking(self, task: KernelIdentity, number: int) -> list[str]:
@@ -130,6 +137,10 @@ class RoundStore:
         """Return the whole lines of the journal."""
         facts: FactsByDigest = {}
         return RoundsFile(facts, list(_entries(self.path, facts)))
+
+
+def _lasting(reasons: Mapping[str, str]) -> dict[str, str]:
+    return {name: text for name, text in reasons.items() if not text.startswith(BEYOND_LIMITS)}
 
 
 def _entries(path: Path, facts: FactsByDigest) -> Iterator[Entry]:

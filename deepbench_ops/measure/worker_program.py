@@ -18,10 +18,16 @@ from typing import Any
 
 from deepbench_ops import process_messages
 from deepbench_ops.backends.kernel import Kernel
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import BeyondLimits, DeepbenchError
 from deepbench_ops.measure import kernel_measurement, threads, yardstick
 from deepbench_ops.measure.implementation_name import implementation_of
 from deepbench_ops.measure.kernel_sampling import time_calls, time_span
+
+REMEDY = (
+    "fewer releases at once (deepbench history --together N), asv run, which measures one alone, or"
+    " a larger limit may help"
+)
+"""Remedy for a kernel beyond the limits: all releases of a round share the memory."""
 
 LONG_SECONDS = 1.0
 """Calls that take so long are not repeated before they are timed: a slice is one of them anyway."""
@@ -111,7 +117,8 @@ def main() -> None:
         try:
             answer = action(**command)
         except Exception as error:
-            answer = {"error": f"{type(error).__name__}: {error}"}
+            remedy = f"; {REMEDY}" if isinstance(error, BeyondLimits) else ""
+            answer = {"error": f"{type(error).__name__}: {error}{remedy}"}
         process_messages.answer(answers, answer)
 
 

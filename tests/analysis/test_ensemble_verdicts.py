@@ -219,3 +219,20 @@ def test_a_release_in_another_state_alone_leaves_a_kernel_open(tmp_path):
     assert math.inf == found.half_width(TASK)
     opened = OpenHistory(store, ensemble_sweeps.SweptYardstick(Launch("python")), None)
     assert (True, False) == (opened.settles(TASK, "d"), opened.settles(TASK, "e"))
+
+
+@pytest.mark.parametrize(
+    ("reason", "settles"),
+    [("Unsupported: no such operation", True), ("BeyondLimits: it needs 2e9 bytes", False)],
+)
+def test_a_release_beyond_the_limits_is_not_settled(tmp_path, reason, settles):
+    """`asv run` measures it on its own, and a history that goes on tries it again."""
+    path = tmp_path / "a.jsonl"
+    store = RoundStore(path, [*NAMES, "f"])
+    for taken in rounds(np.random.default_rng(4), 3):
+        taken.reasons = {"f": reason}
+        store.add(TASK, taken)
+    opened = OpenHistory(store, ensemble_sweeps.SweptYardstick(Launch("python")), None)
+    assert settles is opened.settles(TASK, "f")
+    assert [] == store.lacking(TASK, 2)
+    assert ([] if settles else ["f"]) == RoundStore(path, [*NAMES, "f"]).lacking(TASK, 0)

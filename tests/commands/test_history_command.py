@@ -243,7 +243,7 @@ def test_a_history_without_any_measured_kernel_has_no_answer(releases, monkeypat
     monkeypatch.setitem(globals(), "PROGRAM", PROGRAM.replace("name ==", "True or name =="))
     status, _, err = history()
     assert 3 == status
-    assert "numpy has none of these kernels here" in err.splitlines()[-1]
+    assert "numpy has no times of these kernels: the reasons are above" in err.splitlines()[-1]
     assert "left out: all 4 releases, gemm forward: Unsupported: no such operation" in err
 
 

@@ -221,13 +221,30 @@ def test_a_release_without_the_kernel_is_a_skip(target, monkeypatch):
     monkeypatch.setenv("LACKS", "numpy-2.2.5")
     history()
     assert set(TIMES) - {"numpy-2.2.5"} == set(filed(target))
-    texts = [
+    assert ["no such operation"] * 2 == skips(target)
+
+
+def test_a_release_beyond_the_limits_is_no_skip_and_is_tried_again(target, monkeypatch):
+    """It has the kernel: with less next to it the same command measures it."""
+    monkeypatch.setenv("LACKS", "numpy-2.2.5")
+    monkeypatch.setenv("REASON", "BeyondLimits: it needs 2e9 bytes")
+    _, _, err = history()
+    assert "left out: numpy-2.2.5, gemm forward: BeyondLimits: it needs 2e9 bytes" in err
+    assert (set(TIMES) - {"numpy-2.2.5"}, []) == (set(filed(target)), skips(target))
+    monkeypatch.delenv("LACKS")
+    _, _, err = history()
+    assert "left out: numpy" not in err
+    assert (set(TIMES), []) == (set(filed(target)), skips(target))
+
+
+def skips(target):
+    """Return the filed reasons of skipped kernels."""
+    return [
         one["skipped"]
         for path in result_files.paths(target.folder)
         for one in measurement_files.load(measurement_files.file_of(path))[1]
         if "skipped" in one
     ]
-    assert ["no such operation"] * 2 == texts
 
 
 @pytest.mark.parametrize("how", ["DIES", "HANGS"])

@@ -150,6 +150,32 @@ def test_a_kernel_that_is_wrong_only_at_full_size_has_no_times(call):
     assert ({"a", "b", "wrong"}, {}) == (set(found[other].names), found[other].reasons)
 
 
+FULL_MEMORY = """
+from deepbench_ops.backends.numpy_backend.backend import NumpyBackend
+from deepbench_ops.measure import worker_program
+
+NumpyBackend.memory_available = lambda backend: 1e3
+worker_program.main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("variables", "program", "reason"),
+    [
+        ({}, ("-c", FULL_MEMORY), "bytes of memory on cpu, and 1e+03 are available"),
+        ({"DEEPBENCH_CALL_LIMIT": "1e-9"}, Launch("").program, "(DEEPBENCH_CALL_LIMIT)"),
+    ],
+)
+def test_a_kernel_beyond_the_limits_is_not_missing(variables, program, reason):
+    """The reason is of another kind than a missing kernel's, and names the remedy."""
+    right = Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy"})
+    full = Launch(sys.executable, {"DEEPBENCH_FRAMEWORK": "numpy", **variables}, program)
+    ((_, found),) = ensemble_sweeps.run_round({"a": right, "full": full}, [TASK], 0, sweeps=4)
+    text = found.reasons["full"]
+    assert text.startswith("BeyondLimits: ")
+    assert f"{reason}; fewer releases at once (deepbench history --together N), asv run" in text
+
+
 def test_a_round_of_wrong_outputs_alone_is_empty():
     """It has no sweeps, and nothing that belongs to some, such as readings of the yardstick."""
     reference = ensemble_sweeps.SweptYardstick(burning(0.001))

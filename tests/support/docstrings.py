@@ -98,7 +98,7 @@ def unclear_names(module: Path) -> list[str]:
     ]
 
 
-RAISED = ("DeepbenchError", "NoAnswer", "Unsupported")
+RAISED = ("DeepbenchError", "NoAnswer", "Unsupported", "BeyondLimits")
 
 
 def unnamed_errors(module: Path) -> list[str]:

@@ -35,7 +35,7 @@ except BrokenPipeError:
 for number, line in enumerate(sys.stdin):
     command = json.loads(line)
     if command["do"] == "prepare" and name == os.environ.get("LACKS"):
-        answer = {"error": "Unsupported: no such operation"}
+        answer = {"error": os.environ.get("REASON", "Unsupported: no such operation")}
     elif command["do"] == "prepare":
         answer = {"seconds": seconds, "stoppable": False, "yardstick": "compute"}
         answer |= {"facts": {"threads": "2", "settings": ""}, "notes": {"route": "r"}}

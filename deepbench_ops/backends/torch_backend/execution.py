@@ -14,7 +14,7 @@ from deepbench_ops.backends.free_memory import available
 from deepbench_ops.backends.torch_backend import int8_networks, known_warnings
 from deepbench_ops.backends.torch_backend.int8_networks import Batches
 from deepbench_ops.backends.torch_backend.optional_packages import NEEDED, require
-from deepbench_ops.errors import Unsupported
+from deepbench_ops.errors import BeyondLimits, Unsupported
 
 ONNX_INTER_OP = 1
 """Threads between operations in a session of ONNX Runtime, which runs them one after the other."""
@@ -153,14 +153,14 @@ def _exported(
 
 
 def _demand_room(network: Path, sessions: int) -> None:
-    """Raise Unsupported where the weights of all sessions but the first do not fit in memory.
+    """Raise BeyondLimits where the weights of all sessions but the first do not fit in memory.
 
     The estimate before a kernel is built includes the weights of the first session.
     """
     weights = network.with_name(f"{network.name}.data")
     size = sum(file.stat().st_size for file in (network, weights) if file.exists())
     if (sessions - 1) * size > available():
-        raise Unsupported(
+        raise BeyondLimits(
             f"{sessions} sessions of ONNX Runtime, of {size:.3g} bytes of weights each, do not fit"
             f" in memory: {available():.3g} bytes are available"
         )
