@@ -7,6 +7,7 @@ Each round gives one ratio for every two releases, the difference of their logar
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -41,8 +42,8 @@ class Goal:
 class Ensemble:
     """Releases of a history in the order of their dates, and the rounds measured.
 
-    anchor: the release that all others are compared with. together: most releases that run at once.
-    reference: the yardstick, if it takes part in the sweeps.
+    anchor: the release that all others are compared with, on kernels that it has. together: most
+    releases that run at once. reference: the yardstick, if it takes part in the sweeps.
     """
 
     launches: Mapping[str, Launch]
@@ -65,14 +66,23 @@ class Ensemble:
         """Return the rounds of a kernel that count, which are of one state of the machine."""
         return preferred_state.select(self.store.of(task))
 
+    def anchor_of(self, task: KernelIdentity) -> str:
+        """Return the release that a kernel's others are compared with.
+
+        The anchor, or where it lacks the kernel the release with most rounds of it.
+        """
+        return anchor_of(self.store.of(task), self.anchor, self.names)
+
     def compare(self, task: KernelIdentity, before: str, after: str) -> Verdict:
         """Return the verdict on one release's time of a kernel over another's."""
         return compare(self.selected(task).rounds, before, after)
 
     def against_anchor(self, task: KernelIdentity) -> dict[str, Verdict]:
-        """Return the verdict on each release's time over the anchor's, of those that have one."""
-        others = [name for name in self.measured(task) if name != self.anchor]
-        return {name: self.compare(task, self.anchor, name) for name in others}
+        """Return the verdict on each release's time over that of `anchor_of`, of those that have
+        one."""
+        anchor = self.anchor_of(task)
+        others = [name for name in self.measured(task) if name != anchor]
+        return {name: self.compare(task, anchor, name) for name in others}
 
     def steps(self, task: KernelIdentity) -> dict[tuple[str, str], Verdict]:
         """Return the verdict on each release and the one before it that has the kernel."""
@@ -152,27 +162,28 @@ class Ensemble:
         Another kernel is the first in each round: the first one that a process prepares also pays
         for the start of its framework.
         """
-        together: dict[tuple[str, ...], list[KernelIdentity]] = {}
+        together: dict[tuple[str, tuple[str, ...]], list[KernelIdentity]] = {}
         for task in tasks:
             if lacking := self.store.lacking(task, number):
-                together.setdefault(self._block(lacking), []).append(task)
-        for names, members in together.items():
+                anchor = self.anchor_of(task)
+                together.setdefault((anchor, self._block(anchor, lacking)), []).append(task)
+        for (anchor, names), members in together.items():
             first = number % len(members)
             launches = {name: self.launches[name] for name in names}
             yield from ensemble_sweeps.run_round(
                 launches,
                 [*members[first:], *members[:first]],
                 number,
-                self.anchor,
+                anchor,
                 self.together,
                 reference=self.reference,
                 seconds=seconds,
             )
 
-    def _block(self, lacking: Sequence[str]) -> tuple[str, ...]:
+    def _block(self, anchor: str, lacking: Sequence[str]) -> tuple[str, ...]:
         """Return releases that lack a round, with the anchor and the release before each."""
         names = self.names
-        wanted = {self.anchor, *lacking}
+        wanted = {anchor, *lacking}
         wanted |= {names[max(0, names.index(name) - 1)] for name in lacking}
         return tuple(name for name in names if name in wanted)
 
@@ -182,6 +193,20 @@ class Ensemble:
         if not any(each.sweeps for each in rounds):
             return bool(rounds)  # without any it waits for the others
         return self.half_width(task) <= goal.within
+
+
+def anchor_of(rounds: Sequence[Round], anchor: str, names: Sequence[str]) -> str:
+    """Return the anchor of a kernel's rounds: `anchor`, unless others of `names` alone have times.
+
+    Then that with times in most rounds of the state that counts, the last one of several.
+    """
+    measured = {name for each in rounds for name in each.names}
+    others = [name for name in names if name in measured]
+    if anchor in others or not others:
+        return anchor
+    counted = preferred_state.select(rounds).rounds
+    counts = Counter(name for each in counted for name in each.names)
+    return max(reversed(others), key=counts.__getitem__)
 
 
 def compare(rounds: Sequence[Round], before: str, after: str, share: float = 1.0) -> Verdict:

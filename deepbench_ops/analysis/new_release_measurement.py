@@ -7,7 +7,13 @@ from pathlib import Path
 from statistics import fmean, median
 
 from deepbench_ops import project
-from deepbench_ops.analysis.ensemble_verdicts import Ensemble, Goal, compare, half_width
+from deepbench_ops.analysis.ensemble_verdicts import (
+    Ensemble,
+    Goal,
+    anchor_of,
+    compare,
+    half_width,
+)
 from deepbench_ops.analysis.history_stores import OpenHistory, journal_of, open_history
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.asv_adapter.history_join import Joining
@@ -77,6 +83,7 @@ def forecast(joining: Joining) -> dict[KernelIdentity, float]:
 
 def _slots(store: RoundStore, task: KernelIdentity, anchor: str, names: Sequence[str]) -> int:
     """Return how many times a release takes part in the expected rounds of a kernel."""
+    anchor = anchor_of(store.of(task), anchor, names)
     every = [name for each in store.of(task) for name in _settled_by(each)]
     counts = Counter(name for name in every if name != anchor)
     usual = round(median(counts.values())) if counts else 0

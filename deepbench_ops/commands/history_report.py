@@ -44,7 +44,7 @@ def table(found: "Ensemble", tasks: "Sequence[KernelIdentity]", several: bool) -
 
 def _contest(found: "Ensemble", task: "KernelIdentity") -> list[str]:
     """Return the fastest release of a kernel, and the time of the second over its."""
-    ratios = {found.anchor: 1.0}
+    ratios = dict.fromkeys(found.measured(task), 1.0)
     ratios |= {name: each.ratio for name, each in found.against_anchor(task).items()}
     names = sorted(
         (name for name in ratios if ratios[name] == ratios[name]), key=ratios.__getitem__
@@ -97,12 +97,13 @@ def _spoken(step: tuple[str, float] | None) -> str:
 def document(
     found: "Ensemble", tasks: "Sequence[KernelIdentity]", reasons: dict[str, str]
 ) -> dict[str, object]:
-    """Return all ratios to the anchor, for --format json."""
+    """Return all ratios to the anchor of each kernel, for --format json."""
     from dataclasses import asdict
 
     kernels = [
         {
             **asdict(task),
+            "anchor": found.anchor_of(task),
             "releases": {name: asdict(each) for name, each in found.against_anchor(task).items()},
             "left_out": found.reasons(task),
             "state": (selected := found.selected(task)).state,

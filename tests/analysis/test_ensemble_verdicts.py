@@ -93,6 +93,29 @@ def test_measuring_stops_at_the_goal(monkeypatch, tmp_path):
     assert ["e"] == [name for name, each in found.against_anchor(TASK).items() if each.ratio < 0.9]
 
 
+def test_a_kernel_that_the_anchor_lacks_is_settled_by_the_others(monkeypatch, tmp_path):
+    """They are compared with the one of most rounds, which is the anchor of further rounds."""
+    random, anchors = np.random.default_rng(2), []
+
+    def run_round(launches, tasks, number, anchor, together, reference, seconds):
+        anchors.append(anchor)
+        (taken,) = rounds(random, 1)
+        lost = {"e", "d"} if number == 1 else {"e"}
+        taken.sweeps = [{n: s for n, s in each.items() if n not in lost} for each in taken.sweeps]
+        taken.reasons = dict.fromkeys(lost, "Unsupported: no such operation")
+        return iter([(task, taken) for task in tasks])
+
+    monkeypatch.setattr(ensemble_sweeps, "run_round", run_round)
+    store = RoundStore(tmp_path / "a.jsonl", NAMES)
+    found = Ensemble(dict.fromkeys(NAMES, Launch("python")), "e", store)
+    found.measure([TASK], Goal(within=0.05, most=40))
+    assert ["e", "d", "c"] == anchors[:3]
+    assert FEWEST_FOR_WIDTH <= len(anchors) < 40
+    assert "c" == found.anchor_of(TASK)
+    assert {"a", "b", "d"} == set(found.against_anchor(TASK))
+    assert found.half_width(TASK) <= 0.05
+
+
 def test_the_budget_ends_a_round_in_the_middle(monkeypatch, tmp_path):
     """No further kernel is begun once the seconds are spent, and the measured ones are kept."""
     other = KernelIdentity("gemm", "m1760_n128_k1760_NN", "float32")

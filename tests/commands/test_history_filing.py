@@ -28,6 +28,7 @@ from deepbench_ops.asv_adapter import (
 )
 from deepbench_ops.asv_adapter.filing_target import FilingTarget
 from deepbench_ops.asv_adapter.history_join import Joining
+from deepbench_ops.commands import history as history_command
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import (
     core_latency,
@@ -42,6 +43,7 @@ from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import table_location, worker_launch
 from deepbench_ops.run_conditions import CACHE
+from deepbench_ops.statistics.stopping_rule import FEWEST_FOR_WIDTH
 from deepbench_ops.storage import (
     atomic_write,
     ensemble_round_files,
@@ -458,10 +460,11 @@ def together(*more: str) -> tuple[int, str, str]:
 
 @pytest.fixture
 def two_frameworks(at_target, monkeypatch):
-    """Torch takes 1.25 times as long as numpy."""
+    """Torch takes 1.25 times as long as numpy, and any other one twice as long."""
 
     def launch(release, folder, say):
-        return launch_of(release.name, {"numpy": 1e-3, "torch": 1.25e-3}[release.framework])
+        seconds = {"numpy": 1e-3, "torch": 1.25e-3}
+        return launch_of(release.name, seconds.get(release.framework, 2e-3))
 
     monkeypatch.setattr(worker_launch, "launch", launch)
     return at_target
@@ -482,6 +485,26 @@ def test_frameworks_are_measured_in_the_same_rounds(two_frameworks):
     (contest,) = json.loads(out)
     assert (0, "numpy", 5) == (status, contest["fastest"], contest["shared_rounds"])
     assert pytest.approx(1.25, rel=0.01) == contest["ahead"]
+
+
+def test_frameworks_are_compared_where_the_anchor_lacks_the_kernel(two_frameworks, monkeypatch):
+    """The last one named has no such operation: the others have their lead, and JSON its ratio."""
+    newest = history_command._newest("jax").name
+    monkeypatch.setenv("LACKS", newest)
+    asked = ("--frameworks", "torch,numpy,jax", "--newest", "--problem", TASK.problem)
+    asked = ("history", *asked, "--family", "gemm", "--rounds", "10")
+    status, out, _ = deepbench(*asked, "--format", "json")
+    assert 0 == status
+    document = json.loads(out)
+    (kernel,) = document["kernels"]
+    assert (newest, "numpy") == (document["anchor"], kernel["anchor"].partition("-")[0])
+    (against,) = kernel["releases"].values()
+    assert pytest.approx(1.25, rel=0.01) == against["ratio"]
+    _, out, err = deepbench(*asked, "--anchor", newest)
+    assert "1 of 1 kernels are known to 1 % or better" in err
+    row = out.splitlines()[2].split()
+    assert row[2] == str(FEWEST_FOR_WIDTH)
+    assert row[3].startswith("numpy-")
 
 
 def test_times_of_a_frameworks_own_history_stay(two_frameworks, monkeypatch):
