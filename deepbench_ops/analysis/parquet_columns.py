@@ -49,6 +49,7 @@ TIMES = pa.schema(
         ("settings", pa.map_(pa.string(), pa.string())),
         ("ensemble", ORIGIN),
         ("conflict", SECONDS),
+        ("threads", NAMES),
     ]
 )
 """A row for each point. number: its place among the machine's points. low, high: the interval of

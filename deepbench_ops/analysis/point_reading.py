@@ -187,6 +187,7 @@ def _points(
             sample_seconds=tuple(several or ()) if samples else (),
             ensemble=origin,
             conflict=conflicts.get((name, plain), ()),
+            threads=file.threads((name, plain)),
         )
 
 

@@ -110,6 +110,9 @@ class Point(NamedTuple):
     conflict: tuple[float, ...] = ()
     """Seconds of all versions of it that were sent and differ, its own included, while no one has
     chosen; () where there is no conflict."""
+    threads: str = ""
+    """The number of threads of its processes; "" where that is not known, as of published
+    figures."""
 
     @property
     def problem(self) -> Problem:

@@ -54,5 +54,6 @@ def pooled_point(points: Sequence[Point]) -> Point:
         samples=sum(point.samples for point in several),
         rounds=rounds,
         settings=first.settings if len({p.settings for p in several}) == 1 else None,
+        threads=first.threads if len({p.threads for p in several}) == 1 else "",
         state=machine_states.together(point.state for point in several),
     )

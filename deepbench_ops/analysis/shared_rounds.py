@@ -33,7 +33,7 @@ from deepbench_ops.measure import (
     preferred_state,
 )
 from deepbench_ops.measure.ensemble_round import Round, fit_together
-from deepbench_ops.measure.fingerprint import SETTINGS
+from deepbench_ops.measure.fingerprint import SETTINGS, THREADS
 from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.statistics.common_level import common_levels
 from deepbench_ops.storage import ensemble_round_files
@@ -194,16 +194,19 @@ def task_of(point: Point) -> KernelIdentity:
     return KernelIdentity(point.family, point.problem_id, point.precision, point.operation)
 
 
-def _conditions(point: Point) -> tuple[dict[str, str], str | None]:
-    """Return the unusual conditions of a point, and its settings; None where these are unknown."""
+def _conditions(point: Point) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the unusual conditions of a point, and those of its settings and threads that are
+    known."""
     unusual = {name: value for name, value in point.unusual.items() if name != SETTINGS}
-    settings = point.settings
-    return unusual, None if settings is None else library_variables.text(settings)
+    known = {THREADS: point.threads} if point.threads else {}
+    if point.settings is not None:
+        known[SETTINGS] = library_variables.text(point.settings)
+    return unusual, known
 
 
-def _fits(this_round: Round, unusual: Mapping[str, str], settings: str | None) -> bool:
-    """Whether a round was measured under a point's conditions; unknown settings fit all."""
-    if unusual != this_round.unusual:
-        return False
-    known = this_round.conditions.get(SETTINGS)
-    return known is None or settings is None or known == settings
+def _fits(this_round: Round, unusual: Mapping[str, str], known: Mapping[str, str]) -> bool:
+    """Whether a round was measured under a point's conditions; unknown ones fit all."""
+    own = this_round.conditions
+    return unusual == this_round.unusual and all(
+        own.get(name, text) == text for name, text in known.items()
+    )

@@ -7,7 +7,7 @@ from functools import cached_property, reduce
 from pathlib import Path
 
 from deepbench_ops.measure import library_variables
-from deepbench_ops.measure.fingerprint import SETTINGS
+from deepbench_ops.measure.fingerprint import SETTINGS, THREADS
 from deepbench_ops.measure.library_variables import Settings
 from deepbench_ops.storage import measurement_files
 from deepbench_ops.storage.measurement_files import Record
@@ -52,6 +52,13 @@ class File:
             )
         several = set(self._settings.values())
         return several.pop() if len(several) == 1 else None
+
+    def threads(self, key: ResultKey) -> str:
+        """Return the number of threads of a point's processes; "" where it is not known, or
+        differs."""
+        digests = {each.get("fingerprint", "") for each in self.of(key)}
+        found = {self.facts.get(digest, {}).get(THREADS, "") for digest in digests}
+        return found.pop() if len(found) == 1 else ""
 
     @cached_property
     def _settings(self) -> Mapping[str, Settings | None]:

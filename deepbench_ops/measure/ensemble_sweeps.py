@@ -148,7 +148,7 @@ def conditions() -> dict[str, str]:
     values = {condition.name: condition.of(os.environ) for condition in CONDITIONS}
     return {
         "processor": fingerprint.silicon(),
-        "threads": str(threads.wanted()),
+        fingerprint.THREADS: str(threads.wanted()),
         fingerprint.SETTINGS: library_variables.text(library_variables.of_this_process()),
         **{each.name: values[each.name] for each in CONDITIONS if values[each.name] != each.usual},
     }

@@ -21,6 +21,8 @@ from deepbench_ops.measure.threads import allowed_cpus
 CPU = Path("/sys/devices/system/cpu")
 SETTINGS = "settings"
 """The fact that holds the external settings, as `library_variables.text` writes them."""
+THREADS = "threads"
+"""The fact that holds the number of threads, as text."""
 ENVIRONMENT = "deepbench-release.json"
 """The file in a release's environment that lists its packages, and those left out."""
 ENVIRONMENT_VARIABLE = "DEEPBENCH_ENVIRONMENT"
@@ -36,7 +38,7 @@ def stable(framework_versions: dict[str, str], threads: int) -> dict[str, str]:
     """
     facts = {
         **of_the_run(),
-        "threads": str(threads),
+        THREADS: str(threads),
         "affinity": ",".join(map(str, sorted(allowed_cpus()))),
         **framework_versions,
     }

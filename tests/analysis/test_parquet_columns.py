@@ -44,6 +44,7 @@ POINTS = st.fixed_dictionaries(
         "sample_seconds": st.lists(SECONDS, max_size=3).map(tuple),
         "state": TEXT,
         "ensemble": st.none() | ORIGINS,
+        "threads": TEXT,
     }
 ).map(lambda said: Point(**{**PLAIN, **said}))
 

@@ -115,6 +115,20 @@ def test_rounds_under_other_conditions_do_not_count():
     assert between(cold, before, after) is None
 
 
+def test_rounds_on_other_threads_do_not_count():
+    """Those of a kernel on two threads and on one: each point has its own, unknown ones have all,
+    and points on different threads share none."""
+    two = rounds([0.0, 0.1], 6, conditions={"threads": "2"})
+    both = [*two, *rounds([0.0, 0.4], 5, seed=2, conditions={"threads": "1"})]
+    unknown = [point(release, "a") for release in RELEASES[1:]]
+    before, after = (each._replace(threads="2") for each in unknown)
+    found = between(both, before, after)
+    assert 6 == found.verdict.rounds
+    assert pytest.approx(math.exp(0.1), rel=0.02) == found.verdict.ratio
+    assert between(both, before._replace(threads="1"), after) is None
+    assert 11 == between(both, *unknown).verdict.rounds
+
+
 def test_steps_judged_together_are_those_of_one_after_the_other():
     """Of a kernel with ten rounds, one with four of two releases, and one without."""
     shared = {task("a"): rounds([0.0, 0.1]), task("b"): rounds([0.1, 0.0], 4, seed=1)}

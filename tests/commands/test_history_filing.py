@@ -102,6 +102,7 @@ def test_a_result_of_each_release_is_filed(target):
         assert point.interval is not None
         assert point.interval[0] <= point.seconds <= point.interval[1]
         assert (5, 5) == (point.samples, len(point.rounds))
+        assert str(threads.wanted()) == point.threads
         assert "" == point.unsteady
         assert ("numpy-2.3.0", 5) == (point.ensemble.anchor, point.ensemble.rounds)
         assert {

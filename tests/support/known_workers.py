@@ -38,7 +38,8 @@ for number, line in enumerate(sys.stdin):
         answer = {"error": os.environ.get("REASON", "Unsupported: no such operation")}
     elif command["do"] == "prepare":
         answer = {"seconds": seconds, "stoppable": False, "yardstick": "compute"}
-        answer |= {"facts": {"threads": "2", "settings": ""}, "notes": {"route": "r"}}
+        answer |= {"facts": {"threads": os.environ["THREADS"], "settings": ""}}
+        answer |= {"notes": {"route": "r"}}
         answer |= {"implementation": "library " + name}
     else:
         if name == os.environ.get("DIES") and number == 3:
@@ -70,7 +71,8 @@ SECONDS_EACH = "SECONDS_EACH"
 
 def launch_of(name: str, seconds: float) -> Launch:
     """Return how to start a worker whose calls take so long."""
-    return Launch(sys.executable, {"NAME": name, "CALL": str(seconds)}, ("-S", "-c", PROGRAM))
+    known = {"NAME": name, "CALL": str(seconds), "THREADS": str(threads.wanted())}
+    return Launch(sys.executable, known, ("-S", "-c", PROGRAM))
 
 
 def filing(results: Path) -> FilingTarget:
