@@ -39,7 +39,7 @@ SHARED = pa.schema(
         ("round", NAMES),
         ("day", pa.date32()),
         *((name, pa.float64()) for name in ("started_at", "ended_at")),
-        *((name, NAMES) for name in ("anchor", "state", "method")),
+        *((name, NAMES) for name in ("anchor", "state", "method", "benchmark_version")),
         ("latencies", SECONDS),
         ("sweep_latencies", pa.list_(SECONDS)),
         ("yardstick", YARDSTICK),
@@ -68,8 +68,8 @@ ROUNDS = pa.schema(
     ]
 )
 """Columns of the table. file: the name of the file of rounds, as in `Point.ensemble`. method: the
-version of the way of measuring. seconds: of a call in each sweep, null where the release has
-none."""
+version of the way of measuring. benchmark_version: null where the round lacks it. seconds: of a
+call in each sweep, null where the release has none."""
 
 PER_RELEASE = {
     "seconds": "seconds",

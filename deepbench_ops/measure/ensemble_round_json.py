@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-from deepbench_ops.measure import ensemble_sweeps
+from deepbench_ops.measure import benchmark_versions, ensemble_sweeps
 from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.storage import ensemble_round_files, facts_digest
@@ -20,7 +20,8 @@ DIGITS = 5
 def load(path: Path) -> dict[KernelIdentity, list[Round]]:
     """Return the rounds of each kernel that a file holds, oldest first; {} where there is none.
 
-    Rounds of another `ensemble.VERSION` are left out. Raises DeepbenchError naming file and line.
+    Rounds of another `ensemble_sweeps.VERSION`, and of another version of the kernel's benchmark,
+    are left out. Raises DeepbenchError naming file and line.
     """
     return by_kernel(ensemble_round_files.load(path))
 
@@ -29,10 +30,9 @@ def by_kernel(content: RoundsFile) -> dict[KernelIdentity, list[Round]]:
     """Return the rounds of each kernel, oldest first."""
     found: dict[KernelIdentity, list[Round]] = defaultdict(list)
     for entry in content.entries:
-        if entry["version"] == ensemble_sweeps.VERSION:
-            found[KernelIdentity(*ensemble_round_files.kernel_of(entry))].append(
-                round_of(entry, content.facts)
-            )
+        task = KernelIdentity(*ensemble_round_files.kernel_of(entry))
+        if _is_of_now(task, entry):
+            found[task].append(round_of(entry, content.facts))
     return {
         task: sorted(rounds, key=lambda each: (each.started_at, each.id))
         for task, rounds in found.items()
@@ -47,6 +47,7 @@ def entry_of(task: KernelIdentity, this_round: Round) -> tuple[FactsByDigest, En
         **asdict(task),
         "round": this_round.id,
         "version": ensemble_sweeps.VERSION,
+        "benchmark_version": benchmark_versions.now(task),
         "started_at": round(this_round.started_at, 3),
         "ended_at": round(this_round.ended_at, 3),
         "anchor": this_round.anchor,
@@ -110,6 +111,12 @@ def round_of(entry: Entry, facts: Mapping[str, Mapping[str, str]]) -> Round:
         state=entry.get("state", ""),
         conditions=entry.get("conditions", {}),
     )
+
+
+def _is_of_now(task: KernelIdentity, entry: Entry) -> bool:
+    """Whether a round was measured in the way of today, and its kernel did the work of today."""
+    work = entry.get("benchmark_version") or benchmark_versions.unrecorded(task)
+    return (entry["version"], work) == (ensemble_sweeps.VERSION, benchmark_versions.now(task))
 
 
 def _digests(several: Mapping[str, Mapping[str, str]], facts: FactsByDigest) -> dict[str, str]:

@@ -112,6 +112,9 @@ class Model(Problem):
         *Problem.uncompared,
         *(each + OPERATIONS_SUFFIX for each in operations),
     )
+    training_version: ClassVar[str] = "2"
+    """`benchmark_version` of published training steps: 1 timed the first step of torch's long
+    ones."""
     layouts: ClassVar[tuple[str, ...]] = ("published", "channels_last")
     served: ClassVar[tuple[str, ...]] = ("forward",)
     listed_in: ClassVar[tuple[str, ...]] = SETS
@@ -173,6 +176,18 @@ class Model(Problem):
         """Number of images, sentences or tokens of all simultaneous batches; divided by the seconds
         it is the throughput."""
         return self.inputs * self.network.items
+
+    def version_of(self, operation: str) -> str:
+        """Version of the benchmarks of an operation, another one for published training steps."""
+        return self.training_version if self._is_published(operation) else self.benchmark_version
+
+    def unrecorded_version_of(self, operation: str) -> str:
+        """Version of older rounds."""
+        return "2" if self._is_published(operation) else "1"
+
+    def _is_published(self, operation: str) -> bool:
+        """Whether an operation is a training step of a published size."""
+        return _trains(operation) and "training" in self.sets
 
     def flops_of(self, operation: str) -> float:
         """FLOPs of an operation: both passes of a training step, without those of the optimiser."""

@@ -137,8 +137,8 @@ class Problem(ABC):
     headline_ranks: ClassVar[tuple[int, ...]] = ()
     """Numbers among `ranks` in the headline selection."""
     benchmark_version: ClassVar[str] = "1"
-    """Version of its benchmarks under asv, where the family has no file in `suite/`: raised by hand
-    when the measured operation changes, which sets earlier results apart."""
+    """Version of its benchmarks under asv: raised by hand when the measured operation changes,
+    which sets earlier results and rounds apart."""
     sheets: ClassVar[Sheets | None] = None
     """Its tables in DeepBench's workbooks; None where it has none."""
 
@@ -200,6 +200,14 @@ class Problem(ABC):
         if self.timed or not self.sets or "training" in self.sets:
             return self.timed or self.operations
         return tuple(name for name in self.operations if name not in self.training_operations)
+
+    def version_of(self, operation: str) -> str:
+        """Return the version of the benchmarks that time one of the `operations`."""
+        return self.benchmark_version
+
+    def unrecorded_version_of(self, operation: str) -> str:
+        """Return that of rounds of histories that were measured before rounds had a version."""
+        return "1"
 
     def flops_of(self, operation: str) -> float:
         """Return the floating-point operations of one of the `operations`; 0 for operations that

@@ -94,7 +94,7 @@ def _pairs(found: Any) -> bool:
 
 
 FIELDS: dict[str, Callable[[Any], bool]] = {
-    **dict.fromkeys((*KERNEL, "round", "version", "state"), _text),
+    **dict.fromkeys((*KERNEL, "round", "version", "benchmark_version", "state"), _text),
     "anchor": lambda found: _text(found) and bool(RELEASE_NAME.fullmatch(found)),
     **dict.fromkeys(("started_at", "ended_at"), _instant),
     **dict.fromkeys(

@@ -4,6 +4,7 @@ Their operations, each measured alone, are passes of their own.
 """
 
 from deepbench_ops.measure.kernel_measurement import prepare
+from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.precision import PRECISIONS
 from deepbench_ops.problems.problem_lists import measured
 
@@ -12,7 +13,7 @@ class _Model:
     param_names = ("problem", "precision")
     rounds = 2
     timeout = 1800
-    version = "1"  # raised by hand when the measured work changes
+    version = Model.benchmark_version
 
 
 def _params(listed, operation=None):
@@ -35,7 +36,7 @@ def _timed(listed, operation):
 class Training(_Model):
     """Forward, loss, backward and optimiser, as the network's source trains it."""
 
-    version = "2"  # 1 timed the first step of torch's long ones
+    version = Model.training_version
     params = _params("training")
 
     def kernel_training_step(self, problem, precision):

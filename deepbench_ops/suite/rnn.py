@@ -8,13 +8,14 @@ vendor's whole layer, input products included: another operation with other FLOP
 from deepbench_ops import problems
 from deepbench_ops.measure.kernel_measurement import prepare
 from deepbench_ops.problems.precision import PRECISIONS
+from deepbench_ops.problems.rnn import Rnn
 
 
 class _Forward:
     param_names = ("problem", "precision")
     rounds = 2
     timeout = 1800
-    version = "1"  # raised by hand when the measured work changes
+    version = Rnn.benchmark_version
 
     def kernel_forward(self, problem, precision):
         return prepare("rnn", problem, precision, "forward")

@@ -58,6 +58,7 @@ def lines(draw):
         "latencies": st.lists(LATENCIES, max_size=2),
         "sweep_latencies": st.lists(pairs, min_size=sweeps, max_size=sweeps),
         "state": TEXT,
+        "benchmark_version": st.sampled_from(["1", "2"]),
         "yardstick": yardstick,
     }
     assert ensemble_round_checks.FIELDS.keys() == {*line, *optional}
@@ -88,6 +89,7 @@ def stored_lines(rows):
             **kernel,
             **{name: row[name] for name in ("round", "started_at", "ended_at", "anchor", "state")},
             "version": row["method"],
+            "benchmark_version": row["benchmark_version"],
             "latencies": row["latencies"],
             "sweep_latencies": row["sweep_latencies"],
             "yardstick": row["yardstick"] and without_nulls(row["yardstick"]),

@@ -1,12 +1,16 @@
 """Rounds of ensembles as lines of a file: nothing but digits is lost."""
 
+import ast
+import json
 import math
 
+import known_workers
 import pytest
 
-from deepbench_ops.measure import ensemble_round_json, ensemble_sweeps
+from deepbench_ops.measure import benchmark_versions, ensemble_round_json, ensemble_sweeps
 from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.kernel_identity import KernelIdentity
+from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.storage import ensemble_round_checks, ensemble_round_files, measured_rounds
 
 TASK = KernelIdentity("gemm", "m35_n700_k2048_NN", "float32")
@@ -73,3 +77,59 @@ def test_rounds_of_another_way_of_measuring_are_left_out(version):
     entry["version"] = version
     assert version != ensemble_sweeps.VERSION
     assert {} == ensemble_round_json.by_kernel(ensemble_round_files.RoundsFile(facts, [entry]))
+
+
+@pytest.fixture
+def versions():
+    """Versions of benchmarks are looked up again, before and after."""
+    for found in (benchmark_versions.now, benchmark_versions.unrecorded):
+        found.cache_clear()
+    yield
+    for found in (benchmark_versions.now, benchmark_versions.unrecorded):
+        found.cache_clear()
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_rounds_of_other_measured_work_are_left_out(monkeypatch, versions, recorded):
+    """A raised version of the benchmark leaves out the rounds of the earlier one, also those that
+    were measured before rounds had a version; all of them count until then."""
+    facts, entry = ensemble_round_json.entry_of(TASK, ROUND)
+    assert "1" == entry["benchmark_version"]
+    if not recorded:
+        del entry["benchmark_version"]
+    stored = ensemble_round_files.RoundsFile(facts, [entry])
+    assert {TASK: [ROUND]} == ensemble_round_json.by_kernel(stored)
+    monkeypatch.setattr(Gemm, "benchmark_version", "2")
+    benchmark_versions.now.cache_clear()
+    assert {} == ensemble_round_json.by_kernel(stored)
+    _, renewed = ensemble_round_json.entry_of(TASK, ROUND)
+    assert [ROUND] == ensemble_round_json.by_kernel(
+        ensemble_round_files.RoundsFile(facts, [renewed])
+    )[TASK]
+
+
+def test_versions_are_those_of_the_suite():
+    """Of all its kernels."""
+    suite = json.loads(known_workers.COMMITTED.read_text())
+    del suite["version"]
+    for name, benchmark in suite.items():
+        family, _, operation = name.replace("kernel_", "").split(".")
+        for problem in map(ast.literal_eval, benchmark["params"][0]):
+            task = KernelIdentity(family, problem, "float32", operation)
+            assert benchmark["version"] == benchmark_versions.now(task)
+
+
+@pytest.mark.parametrize(
+    ("family", "problem", "operation", "version"),
+    [
+        ("axpy_of_another", "n5", "forward", "1"),
+        ("gemm", TASK.problem, "first_call", "1"),
+        ("model", "resnet34_b32", "training_step_operations", "2"),
+        ("model", "resnet34_b32", "forward", "1"),
+        ("model", "llama_1b_4layers_128_b1", "training_step", "1"),
+    ],
+)
+def test_rounds_without_a_version_have_that_of_their_time(family, problem, operation, version):
+    """Of a family that is not installed here, the first one."""
+    task = KernelIdentity(family, problem, "float32", operation)
+    assert version == benchmark_versions.unrecorded(task)
