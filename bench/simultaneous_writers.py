@@ -254,13 +254,17 @@ def _round_added(folder: Path, number: int) -> bool:
 def _file_round(folder: Path, number: int) -> list[str]:
     program = (
         "import sys; from pathlib import Path\n"
+        "from deepbench_ops.measure import ensemble_sweeps\n"
         "from deepbench_ops.measure.ensemble_round import Round\n"
         "from deepbench_ops.measure.unfinished_rounds import RoundStore\n"
         "from deepbench_ops.measure.kernel_identity import KernelIdentity\n"
         "task = KernelIdentity('gemm', 'm35_n8457_k1760_NN', 'float32')\n"
+        "here = ensemble_sweeps.conditions()\n"
         "filed = Path('results/card/ensembles/numpy.jsonl.gz')\n"
         "store = RoundStore(Path(f'.asv/history/{sys.argv[1]}.jsonl'), ('a', 'b'), filed)\n"
-        "store.add(task, Round([{'a': 1.0, 'b': 1.1}] * 20, id=f'0-{sys.argv[1]}', anchor='b'))\n"
+        "sweeps = [{'a': 1.0, 'b': 1.1}] * 20\n"
+        "taken = Round(sweeps, id=f'0-{sys.argv[1]}', anchor='b', conditions=here)\n"
+        "store.add(task, taken)\n"
         "store.file(); store.forget()"
     )
     return ["-c", program, str(number)]

@@ -1,8 +1,8 @@
 """Filing of the rounds of an ensemble, and of the results that follow from them.
 
 All releases of a kernel are solved together, earlier rounds included, so that every result that new
-rounds refine is written again. Rounds, results and records are replaced together, and the journal
-of the rounds is removed last.
+rounds refine is written again. Rounds, results and records are replaced together, and the rounds
+leave the journal last.
 """
 
 import math
@@ -41,7 +41,7 @@ class Filing:
     kernels: set[KernelIdentity] = field(default_factory=set)
 
     def file(self) -> None:
-        """File the rounds of the journal, with the results of their kernels.
+        """File the journal's rounds of these conditions, with the results of their kernels.
 
         Raises DeepbenchError where the files cannot be read or written; the journal keeps all
         rounds then.

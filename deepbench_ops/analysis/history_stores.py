@@ -34,7 +34,10 @@ class OpenHistory:
     filing: Filing | None
 
     def file(self) -> None:
-        """File the rounds in the journal. Raises DeepbenchError; the journal keeps all then."""
+        """File the journal's rounds of these conditions.
+
+        Raises DeepbenchError; the journal keeps all then.
+        """
         if self.filing is not None:
             self.filing.file()
 
@@ -85,7 +88,7 @@ class OpenHistory:
     def _kept(self) -> str:
         """Return the file that keeps the rounds: the journal until they are filed."""
         filed = self.store.filed
-        return str(filed if filed is not None and not self.store.path.exists() else self.store.path)
+        return str(filed if filed is not None and not self.store.unfiled() else self.store.path)
 
 
 def member() -> Launch:

@@ -1,9 +1,10 @@
 """Rounds of an ensemble while it is measured, so that a history goes on after an interruption.
 
 Each round of a kernel is appended to a journal. At checkpoints the journal's lines are filed next
-to the results (`storage.ensemble_round_files`), and the journal is deleted last: a kill in between
+to the results (`storage.ensemble_round_files`), and leave the journal last: a kill in between
 leaves rounds in both, which are the same by their id. Filed rounds of earlier runs count as well.
-Rounds are combined where they were measured under the same conditions, and in the same way.
+Rounds are combined where they were measured under the same conditions, and in the same way. Those
+of other conditions wait in the journal for a run under these, which files their results too.
 """
 
 from collections import Counter
@@ -16,6 +17,7 @@ from deepbench_ops.measure import ensemble_round_json, ensemble_sweeps, preferre
 from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.storage import (
+    atomic_write,
     ensemble_round_checks,
     ensemble_round_files,
     fact_lines,
@@ -53,18 +55,19 @@ class RoundStore:
     levels: Sequence[float] = ()
     since: float = 0.0
     rounds: dict[KernelIdentity, dict[str, Round]] = field(default_factory=dict)
+    _here: dict[str, str] = field(init=False)
     _has_states: bool = False
     _written: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
+        self._here = ensemble_sweeps.conditions()
         stored = ensemble_round_files.load(self.filed) if self.filed else RoundsFile({}, [])
-        here = ensemble_sweeps.conditions()
         for content in (stored, self._journal()):
             for task, rounds in ensemble_round_json.by_kernel(content).items():
                 usable = {
                     this_round.id: this_round
                     for this_round in rounds
-                    if this_round.conditions == here and this_round.started_at >= self.since
+                    if this_round.conditions == self._here and this_round.started_at >= self.since
                 }
                 for each in usable.values():
                     each.reasons = _lasting(each.reasons)
@@ -114,24 +117,43 @@ class RoundStore:
         return max(sorted(counts), key=counts.__getitem__, default=None)
 
     def unfiled(self) -> list[KernelIdentity]:
-        """Return the kernels that have rounds in the journal."""
-        return list(ensemble_round_json.by_kernel(self._journal()))
+        """Return the kernels that have rounds of these conditions in the journal."""
+        return list(ensemble_round_json.by_kernel(self._to_file()))
 
     def file(self, ready: Ready = Path) -> None:
-        """Add the journal's rounds to the filed ones.
+        """Add the journal's rounds of these conditions to the filed ones.
 
         ready: as `atomic_write.together` gives it. Raises DeepbenchError and OSError, and leaves
         the journal as it is in any case: `forget` removes it.
         """
-        journal = self._journal()
+        journal = self._to_file()
         if self.filed is not None and journal.entries:
             measured_rounds.add(self.filed, journal.facts, journal.entries, ready)
 
     def forget(self) -> None:
-        """Remove the journal, whose rounds have been filed."""
+        """Remove the rounds of these conditions from the journal; they have been filed."""
         with locks.writing(self.path.parent, DOING):
-            self.path.unlink(missing_ok=True)
+            journal = self._journal()
+            left = [each for each in journal.entries if self._waits(each)]
+            if left:
+                used = set().union(*map(ensemble_round_files.digests, left))
+                lines = fact_lines.lines(journal.facts, used & journal.facts.keys())
+                text = json_lines.as_text([*lines, *left], allow_nan=True)
+                atomic_write.write_text(self.path, text)
+            else:
+                self.path.unlink(missing_ok=True)
         self._written.clear()
+
+    def _to_file(self) -> RoundsFile:
+        """Return the lines of the journal that were measured under these conditions."""
+        journal = self._journal()
+        own = [each for each in journal.entries if each.get("conditions", {}) == self._here]
+        return RoundsFile(journal.facts, own)
+
+    def _waits(self, entry: Entry) -> bool:
+        """Whether a line waits in the journal for a run under its conditions."""
+        is_old = entry["started_at"] < self.since
+        return not is_old and entry.get("conditions", {}) != self._here
 
     def _journal(self) -> RoundsFile:
         """Return the whole lines of the journal."""

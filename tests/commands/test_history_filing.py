@@ -42,7 +42,7 @@ from deepbench_ops.measure.nominal_readings import NominalReadings
 from deepbench_ops.measure.unfinished_rounds import RoundStore
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import table_location, worker_launch
-from deepbench_ops.run_conditions import CACHE
+from deepbench_ops.run_conditions import CACHE, EXECUTION
 from deepbench_ops.statistics.stopping_rule import FEWEST_FOR_WIDTH
 from deepbench_ops.storage import (
     atomic_write,
@@ -75,11 +75,12 @@ def history(*more: str, span: str = "2.2.4..2.3.0", rounds: int = 5) -> tuple[in
     return deepbench("history", "numpy", span, *kernel, "--rounds", str(rounds), *more)
 
 
-def filed(target: FilingTarget) -> dict[str, points.Point]:
+def filed(target: FilingTarget, execution: str = EXECUTION.usual) -> dict[str, points.Point]:
     """Return the points of the kernel in one of its sets, by release."""
     releases = {release.hash: release for release in table_location.load(target.results)}
     found = point_reading.load(target.results, "m", releases, rounds=True, samples=True)
-    return {point.release.name: point for point in found if point.set == "inference_server"}
+    named = ("inference_server", execution)
+    return {each.release.name: each for each in found if (each.set, each.execution) == named}
 
 
 def rounds_of(target: FilingTarget) -> list[Round]:
@@ -341,6 +342,28 @@ def test_looking_files_nothing(target):
     assert [] == result_files.paths(target.folder)
     history()
     assert (5, set(TIMES)) == (len(rounds_of(target)), set(filed(target)))
+
+
+def test_rounds_under_other_conditions_wait_for_their_own_command(target, monkeypatch):
+    """Those of a compiled history that was killed are filed, with their results, by the next one;
+    a plain one in between files its own alone."""
+    environ = EXECUTION.variable, "compiled"
+    with monkeypatch.context() as compiled:
+        compiled.setenv(*environ)
+        history("--no-save")
+    history()
+    journal = target.results.parent / "history" / "numpy.jsonl"
+    assert (5, True) == (len(rounds_of(target)), journal.exists())
+    assert ([*TIMES], {}) == (sorted(filed(target)), filed(target, "compiled"))
+    variables = dict([*target.variables.items(), environ])
+    there = dataclasses.replace(target, environment="release-py3-compiled", variables=variables)
+    monkeypatch.setattr(filing_target, "find", lambda release, say: there)
+    monkeypatch.setattr(filing_target, "demand_environment", lambda: None)
+    monkeypatch.setenv(*environ)
+    status, _, err = history()
+    assert (0, True) == (status, f"filed in {target.folder}: results of 1 kernels" in err)
+    assert (10, False) == (len(rounds_of(target)), journal.exists())
+    assert ([*TIMES], [*TIMES]) == (sorted(filed(target)), sorted(filed(target, "compiled")))
 
 
 def test_fewer_than_three_rounds_are_no_result(target):
