@@ -117,7 +117,9 @@ def open_history(
     from deepbench_ops.analysis.history_filing import Filing
     from deepbench_ops.asv_adapter import filing_target, machine_entry
     from deepbench_ops.machine import machine_profile
+    from deepbench_ops.measure import yardstick
     from deepbench_ops.measure.ensemble_sweeps import SweptYardstick
+    from deepbench_ops.measure.nominal_readings import NominalReadings
     from deepbench_ops.measure.unfinished_rounds import RoundStore
     from deepbench_ops.releases import table_location
     from deepbench_ops.storage import ensemble_round_files
@@ -128,7 +130,8 @@ def open_history(
     if not save:
         known = machine_profile.read(project.results(), machine_entry.default_name())
         store = RoundStore(journal, names, levels=known.latencies if known else ())
-        return OpenHistory(store, SweptYardstick(launch), None)
+        nominal = known.nominal_readings(yardstick.VERSION) if known else NominalReadings()
+        return OpenHistory(store, SweptYardstick(launch, nominal), None)
     target = filing_target.find(releases[-1], say)
     path = ensemble_round_files.path_of(target.folder, name)
     store = RoundStore(journal, names, path, target.levels)

@@ -111,13 +111,17 @@ class Profile:
     def for_processes(self, version: str) -> str:
         """Return the nominal readings as text for the environment variable of measuring
         processes."""
+        return self.nominal_readings(version).as_text()
+
+    def nominal_readings(self, version: str) -> NominalReadings:
+        """Return the nominal readings of this version of the yardsticks, none of another one."""
         if version != self.yardstick_version:
-            return NominalReadings().as_text()
+            return NominalReadings()
         return NominalReadings(
             _by_threads(self.yardsticks),
             self.yardstick_levels,
             {level.nanoseconds: _by_threads(level.yardsticks) for level in self.levels},
-        ).as_text()
+        )
 
 
 def path_of(results: Path, machine: str) -> Path:

@@ -30,12 +30,15 @@ from deepbench_ops.asv_adapter.filing_target import FilingTarget
 from deepbench_ops.asv_adapter.history_join import Joining
 from deepbench_ops.commands import history as history_command
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.machine import machine_profile
+from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.measure import (
     core_latency,
     ensemble_round_json,
     ensemble_sweeps,
     threads,
     worker_turns,
+    yardstick,
 )
 from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.nominal_readings import NominalReadings
@@ -342,6 +345,19 @@ def test_looking_files_nothing(target):
     assert [] == result_files.paths(target.folder)
     history()
     assert (5, set(TIMES)) == (len(rounds_of(target)), set(filed(target)))
+
+
+def test_rounds_that_are_filed_later_are_calibrated(at_target):
+    """With --no-save too the nominal readings of the machine's profile count."""
+    reading = {"compute": Figure(1e-3, "s", "measured: here")}
+    readings = {str(threads.wanted()): reading}
+    profile = Profile("m", yardstick_version=yardstick.VERSION, yardsticks=readings)
+    machine_profile.write(at_target.results, profile)
+    history("--no-save")
+    history()
+    for name, point in filed(at_target).items():
+        assert pytest.approx(TIMES[name] / 2, rel=0.01) == point.seconds
+        assert 5 == point.ensemble.rounds
 
 
 def test_rounds_under_other_conditions_wait_for_their_own_command(target, monkeypatch):
