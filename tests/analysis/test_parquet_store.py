@@ -19,7 +19,6 @@ from deepbench_ops.analysis import (
     machine_points,
     parquet_store,
     point_reading,
-    points,
     software_versions,
 )
 from deepbench_ops.analysis.parquet_store import DAMAGED, FRESH, OUTDATED, TABLES, UNUSED, Store
@@ -302,7 +301,7 @@ def test_times_of_models_are_read_from_the_store(tmp_path, command):
     status, out, err = deepbench(*question)
     assert 0 == status
     list(Store.next_to(results).build())
-    with patch.object(points, "of_each_result", side_effect=AssertionError("results are read")):
+    with patch.object(point_reading, "of_each_result", side_effect=AssertionError("read")):
         assert (status, out, err) == deepbench(*question)
 
 
@@ -317,7 +316,7 @@ def test_pages_read_the_store(store):
     expected = machine_lines.read(store.results, timeline)
     assert any(machine_lines.LEFT_OUT in problem for problem in expected[2])
     list(store.build())
-    with patch.object(points, "of_each_result", side_effect=AssertionError("results are read")):
+    with patch.object(point_reading, "of_each_result", side_effect=AssertionError("read")):
         assert expected == machine_lines.read(store.results, timeline)
 
 

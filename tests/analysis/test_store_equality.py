@@ -22,7 +22,6 @@ from deepbench_ops.analysis import (
     machine_points,
     point_filter,
     point_reading,
-    points,
     software_versions,
 )
 from deepbench_ops.analysis.parquet_store import Store
@@ -347,7 +346,7 @@ def test_every_command_that_reads_times_is_compared():
 
 def test_points_are_read_from_results_in_three_places():
     """As a store is built, where it cannot be used, and after a run, before there is a store."""
-    found = package_files(r"(?<!machine_)\bpoints\.(load|of_each_result)\(")
+    found = package_files(r"\bpoint_reading\.(load|of_each_result)\(")
     names = {path.relative_to(PACKAGE).as_posix() for path in found}
     assert names == {
         "analysis/machine_points.py",
@@ -396,7 +395,7 @@ def test_commands_print_the_same_from_the_store(tmp_path_factory, draw, found):
     exported, sheets, lines = deepbench(*workbook), sheets_of(folder / "box.xlsx"), remarks()
     assert sheets
     list(Store.next_to(folder / "results").build())
-    with patch.object(points, "of_each_result", side_effect=AssertionError("results are read")):
+    with patch.object(point_reading, "of_each_result", side_effect=AssertionError("read")):
         for command in COMMANDS:
             assert expected[command] == deepbench(*command, *options), command
         assert (exported, lines) == (deepbench(*workbook), remarks())

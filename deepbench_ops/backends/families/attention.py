@@ -1,6 +1,6 @@
 """Attention: operands by head, masks, and the references of o and of the gradients.
 
-The mathematics, with the errors allowed, is in `attention_rows.py`.
+The mathematics, with the errors allowed, is in `attention_reference.py`.
 """
 
 from dataclasses import dataclass, replace
