@@ -6,13 +6,18 @@ from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.memory_bound import INDEX_BYTES, MemoryBound, Moved
 
+FORWARD_BACKWARD = "fused_forward_backward"
+"""Operation that computes the loss and both gradients in one call."""
+
 
 @dataclass(frozen=True)
 class LinearCrossEntropy(MemoryBound):
     """Mean cross-entropy of the logits x·Wᵀ; x is `tokens` x `hidden`, W `vocabulary` x `hidden`.
 
-    forward and backward call the layer and then the loss. fused_forward and fused_backward are a
-    framework's own operation, which does both in pieces.
+    forward and backward call the layer and then the loss. fused_loss and fused_forward_backward are
+    a framework's own operation, which never has all logits: the loss alone, and the loss with both
+    gradients in one call, as a training step has them. Such an operation computes the gradients
+    together with the loss, so that it has no backward pass of its own.
     """
 
     family: ClassVar[str] = "linear_cross_entropy"
@@ -25,8 +30,8 @@ class LinearCrossEntropy(MemoryBound):
     operations: ClassVar[tuple[str, ...]] = (
         "forward",
         "backward",
-        "fused_forward",
-        "fused_backward",
+        "fused_loss",
+        FORWARD_BACKWARD,
     )
     precisions: ClassVar[tuple[str, ...]] = ("float32", "bfloat16")
     """Of x, W and the logits; the loss is computed in float32."""
@@ -66,18 +71,20 @@ class LinearCrossEntropy(MemoryBound):
         return self.tokens
 
     def work(self, operation: str) -> float:
-        """2·tokens·hidden·vocabulary forward, and twice that backward for the products of dx and
-        dW.
+        """2·tokens·hidden·vocabulary for the logits, and as much for each of dx and dW.
 
-        The loss does not count, nor do logits that fused operations compute again.
+        The loss does not count.
         """
         product = 2 * self.tokens * self.hidden * self.vocabulary
-        return (2 if operation.endswith("backward") else 1) * product
+        return {"backward": 2, FORWARD_BACKWARD: 3}.get(operation, 1) * product
 
     def moved(self, operation: str) -> Moved:
-        """Forward: x, W and targets read, the loss written. Backward: dx and dW written as well."""
+        """Forward: x, W and targets read, the loss written. Backward: the loss's gradient read as
+        well, dx and dW written. Both in one call: all of these."""
         x, w = self.tokens * self.hidden, self.hidden * self.vocabulary
         targets = self.tokens * INDEX_BYTES
-        if operation.endswith("backward"):
+        if operation == FORWARD_BACKWARD:
+            return Moved(x + w + 1, x + w + 1, targets)
+        if operation == "backward":
             return Moved(x + w + 1, x + w, targets)
         return Moved(x + w, 1, targets)

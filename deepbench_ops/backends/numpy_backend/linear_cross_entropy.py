@@ -1,4 +1,7 @@
-"""Linear layer and cross-entropy in numpy, whole arrays at a time."""
+"""Linear layer and cross-entropy in numpy, whole arrays at a time.
+
+The backward pass starts from the logarithms of the probabilities, as that of torch does.
+"""
 
 from typing import Any
 
@@ -7,6 +10,7 @@ import numpy as np
 from deepbench_ops.backends.families import linear_cross_entropy
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.numpy_backend import plain
+from deepbench_ops.backends.numpy_backend.cross_entropy import log_probabilities
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.linear_cross_entropy import LinearCrossEntropy
 from deepbench_ops.problems.selections import FUSED
@@ -26,15 +30,18 @@ def build(
         logits -= np.max(logits, axis=1, keepdims=True)
         return np.mean(np.log(np.sum(np.exp(logits), axis=1)) - logits[rows, targets])
 
+    drawn = linear_cross_entropy.inputs(problem, precision, seed)
+    logs: Any = None
+    if operation == "backward":
+        logs = log_probabilities(np.matmul(drawn["x"], drawn["weight"].T))
+
     def backward(x: np.ndarray, weight: np.ndarray, targets: np.ndarray, gradient: Any) -> Any:
-        shares = np.matmul(x, weight.T)
-        shares = np.exp(shares - np.max(shares, axis=1, keepdims=True))
-        shares /= np.sum(shares, axis=1, keepdims=True)
-        shares[rows, targets] -= 1
-        shares *= gradient / np.float32(problem.tokens)
-        return np.matmul(shares, weight), np.matmul(shares.T, x)
+        factor = gradient / np.float32(problem.tokens)
+        of_logits = np.exp(logs)
+        of_logits *= factor
+        of_logits[rows, targets] -= factor
+        return np.matmul(of_logits, weight), np.matmul(of_logits.T, x)
 
     passes: plain.Passes = {"forward": forward, "backward": backward}
-    drawn = linear_cross_entropy.inputs(problem, precision, seed)
     route = "np.matmul, then numpy expressions of whole arrays"
     return plain.kernel(backend, problem, precision, operation, drawn, passes, route)
