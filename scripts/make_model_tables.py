@@ -27,6 +27,7 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from deepbench_ops.analysis.published_model_figures import FIGURES, SOURCES, SPLIT, TABLES, load
+from deepbench_ops.backends.families.model import STEP_ENTRIES
 from deepbench_ops.backends.torch_backend import operator_trace, peak_memory
 from deepbench_ops.backends.torch_backend.backend import TorchBackend
 from deepbench_ops.exchange.published import published_result_filing
@@ -226,10 +227,12 @@ def _live(network: Network, module: nn.Module) -> int:
 
 
 def _twin(name: str) -> Iterable[dict[str, object]]:
-    """Yield results of a training step of the twin in float64, with the limit for float32."""
+    """Yield loss and gradients of a training step of the twin in float64, with the limits for
+    float32."""
     twin = Model(name=name, batch=recorded_training_steps.BATCH, whole=False)
     judge = TorchBackend().build(twin, "float32", "training_step").reference
-    for place, (expected, allowed) in enumerate(zip(*judge.everywhere(), strict=True)):
+    recorded = (each[:STEP_ENTRIES] for each in judge.everywhere())
+    for place, (expected, allowed) in enumerate(zip(*recorded, strict=True)):
         yield {
             "network": name,
             "place": place,

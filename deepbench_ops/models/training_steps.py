@@ -10,6 +10,7 @@ from torch.nn import functional
 from torch.optim import Optimizer
 
 from deepbench_ops.errors import Unsupported
+from deepbench_ops.models import first_changes
 from deepbench_ops.models.optimisers import Ftrl, Lamb
 
 DECAY = 0.01
@@ -157,6 +158,22 @@ class TrainingStep:
             self._scaler.update()
         return loss.detach()
 
+    def first_change(self, name: str) -> Tensor:
+        """Return the change of a parameter in a first step by its present gradient, in float64."""
+        parameter = self.module.get_parameter(name)
+        ((optimiser, group),) = (
+            (optimiser, group)
+            for optimiser in self.optimisers
+            for group in optimiser.param_groups
+            if any(each is parameter for each in group["params"])
+        )
+        weights, gradient = (dense(each).double() for each in (self.first(name), parameter.grad))
+        return first_changes.first_change(optimiser, group, weights, gradient)
+
+    def first(self, name: str) -> Tensor:
+        """Return the initial values of a parameter."""
+        return self._first[name]
+
     def exact(self, rounding: torch.dtype | None = None) -> "TrainingStep":
         """Return the same step in float64, from the initial weights.
 
@@ -220,6 +237,12 @@ def _round_layers(module: nn.Module, dtype: torch.dtype) -> None:
             layer.register_forward_hook(rounded)
         if isinstance(layer, nn.Linear | nn.Conv2d):
             layer.weight.copy_(layer.weight.to(dtype))
+
+
+def dense(values: Any) -> Tensor:
+    """Return a tensor that may be sparse as a dense one."""
+    made: Tensor = values.to_dense() if values.is_sparse else values
+    return made
 
 
 def doubled(tensors: Sequence[Tensor]) -> list[Tensor]:

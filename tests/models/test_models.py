@@ -11,6 +11,7 @@ import pytest
 
 from deepbench_ops import problems
 from deepbench_ops.backends import families, output_check
+from deepbench_ops.backends.families.model import STEP_ENTRIES
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.models import recorded_training_steps
 from deepbench_ops.models.network_catalogue import NETWORKS, network
@@ -269,6 +270,50 @@ def test_errors_of_a_gradient_are_pooled_and_the_loss_is_not():
     pooled = reference.pooled(errors)
     assert [5.0, 5.0 / 8, 5.0 / 8] == pooled[[0, 1, 64]].tolist()
     assert not pooled[65:].any()
+
+
+OPTIMISED = {
+    "resnet50": (torch.optim.SGD,),
+    "dlrm": (torch.optim.SGD,),
+    "mmoe": (torch.optim.Adam,),
+    "bert_128": (torch.optim.AdamW,),
+    "bert_large_128": (Lamb,),
+    "wide_deep": (Ftrl, torch.optim.Adam),
+}
+"""A network of each optimiser."""
+
+
+@pytest.mark.parametrize("rate", [0, 0.99])
+@pytest.mark.parametrize(
+    ("name", "kind"), [(name, kind) for name, kinds in OPTIMISED.items() for kind in kinds]
+)
+def test_a_step_of_a_wrong_optimiser_fails_its_check(name, kind, rate, monkeypatch):
+    """Also where loss and gradients are right: one that does nothing, and one of a wrong rate."""
+    twin = Model(name=name, batch=2, whole=False)
+    own = kind.step
+
+    def wrong(self, *given, **more):
+        groups = [group["params"] for group in self.param_groups]
+        before = [[each.detach().clone() for each in group] for group in groups]
+        own(self, *given, **more)
+        for group, initial in zip(groups, before, strict=True):
+            for each, first in zip(group, initial, strict=True):
+                each.data.lerp_(first, 1 - rate)
+
+    assert not failures(twin).size
+    monkeypatch.setattr(kind, "step", wrong)
+    failed = failures(twin)
+    assert failed.size
+    assert failed.min() >= STEP_ENTRIES
+
+
+def failures(twin):
+    """Return the places in the output of a training step whose errors are not allowed."""
+    kernel = TorchBackend().build(twin, "float32", "training_step")
+    kernel.run()
+    expected, allowed = kernel.reference.everywhere()
+    errors = kernel.reference.pooled(np.abs(kernel.result() - expected))
+    return np.flatnonzero(errors > allowed)
 
 
 def test_no_item_is_a_multiple_of_a_row_of_the_first_layer():
@@ -663,8 +708,9 @@ def test_what_is_recorded_of_a_twin_is_what_float64_comes_to(name):
     twin = Model(name=name, batch=recorded_training_steps.BATCH, whole=False)
     reference = TorchBackend().build(twin, "float32", "training_step").reference
     expected, allowed = recorded_training_steps.recorded(name)
-    assert expected == pytest.approx(reference.everywhere()[0], rel=1e-9, abs=1e-12)
-    assert allowed == pytest.approx(reference.everywhere()[1], rel=0.01)
+    of_gradients = [each[:STEP_ENTRIES] for each in reference.everywhere()]
+    assert expected == pytest.approx(of_gradients[0], rel=1e-9, abs=1e-12)
+    assert allowed == pytest.approx(of_gradients[1], rel=0.01)
 
 
 def test_a_network_that_is_not_written_in_a_framework_is_refused():

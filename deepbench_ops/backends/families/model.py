@@ -22,6 +22,9 @@ GRADIENTS, ENTRIES = 6, 64
 """Number of parameters whose gradients are compared in a training step's twin, and number of
 entries of each gradient."""
 
+STEP_ENTRIES = 1 + GRADIENTS * ENTRIES
+"""Count of these: the loss, and the entries of all gradients."""
+
 PROBE_FLOPS = 16e9
 """Floating-point operations of a forward pass that is long enough to show a rate."""
 
@@ -63,7 +66,7 @@ class ModelReference(ABC):
 class TrainingStepReference(ModelReference):
     """Reference of a training step: the loss, then ENTRIES entries of each of GRADIENTS gradients.
 
-    All are in one array of shape (1 + GRADIENTS·ENTRIES,).
+    All are in one array of shape (STEP_ENTRIES,).
     """
 
     def pooled(self, errors: np.ndarray) -> np.ndarray:

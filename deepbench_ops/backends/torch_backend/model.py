@@ -9,6 +9,7 @@ from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.model_reference import (
     LossReference,
     TwinStepReference,
+    change_errors,
     entries,
     gradients,
 )
@@ -123,7 +124,9 @@ def _training(backend: TorchDevice, problem: Model, precision: str, seed: int) -
 
     def checked_output() -> Tensor:
         loss = held[0].double().reshape(1)
-        return loss if problem.whole else torch.cat([loss, entries(gradients(module))])
+        if problem.whole:
+            return loss
+        return torch.cat([loss, entries(gradients(module)), entries(change_errors(step))])
 
     reset()
     reference: LossReference | TwinStepReference = (

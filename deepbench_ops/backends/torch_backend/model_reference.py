@@ -1,8 +1,9 @@
 """References of a network's outputs, with the errors allowed in each precision.
 
 The reference of an inference is the same network in float64, for the first and the last item. The
-reference of a training step is, for the small twin, the loss and some gradients in float64; for the
-network itself the loss of a separate forward pass, since a step in float64 would take minutes.
+reference of a training step is, for the small twin, the loss and some gradients in float64, and the
+change of weights by the optimiser's formula; for the network itself the loss of a separate forward
+pass, since a step in float64 would take minutes.
 """
 
 import math
@@ -19,6 +20,7 @@ from deepbench_ops.backends.families.model import (
     ENTRIES,
     GRADIENTS,
     PROBE_FLOPS,
+    STEP_ENTRIES,
     ModelReference,
     TrainingStepReference,
 )
@@ -26,7 +28,7 @@ from deepbench_ops.backends.kernel import widened
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.network import as_tensors, inference_form, weighted
 from deepbench_ops.backends.torch_backend.tensors import on_host
-from deepbench_ops.models.training_steps import TrainingStep, doubled, mixed_type
+from deepbench_ops.models.training_steps import TrainingStep, dense, doubled, mixed_type
 from deepbench_ops.problems.model import Model
 
 TOLERANCE = {"float32": 2e-5, "tf32": 2e-2, "bfloat16": 0.15, "float16": 0.03, "int8": 0.35}
@@ -38,6 +40,13 @@ GRADIENT_TOLERANCE = {"float32": 0.02, "tf32": 0.2, "bfloat16": 0.02, "float16":
 rounding moves a number across zero before a ReLU, the gradient there appears or vanishes: in
 float32 once in some networks, in 16 bits in every network, which ROUNDING allows for. A missing
 gradient has the error 1, that of another layer 1.4."""
+
+CHANGE_ROUNDING, WEIGHT_ROUNDING = 2.0**-16, 2.0**-22
+"""Allowed error of the change of a weight, divided by the change and by the weight before and after
+it. An optimiser rounds a dozen times to float32, and LAMB's norms are sums of many numbers."""
+
+SMALLEST_CHANGE = 1e-30
+"""Allowed error of a change from zero to zero."""
 
 USUAL_OUTPUTS = 2000
 """Largest number of outputs of two items among the networks for which TOLERANCE was chosen."""
@@ -163,7 +172,8 @@ class LossReference(TorchReference):
 
 @dataclass(frozen=True)
 class TwinStepReference(TrainingStepReference, TorchReference):
-    """Reference of a small twin's training step: loss and some gradients in float64.
+    """Reference of a small twin's training step: loss and some gradients in float64, then zeros for
+    the errors of the changes of these gradients' weights (`change_errors`).
 
     device: device of the training step.
     """
@@ -186,9 +196,15 @@ class TwinStepReference(TrainingStepReference, TorchReference):
             pairs = zip(gradients(rounded.module), found, strict=True)
             of_gradients += ROUNDING * torch.stack([typical(one - two) for one, two in pairs])
         of_loss = TOLERANCE[self.precision] * typical(loss.detach())
-        allowed = torch.cat([of_loss.reshape(1), of_gradients.repeat_interleave(ENTRIES)])
-        expected = torch.cat([loss.detach(), entries(found)])
-        return widened(on_host(expected)), widened(on_host(allowed))
+        of_changes = torch.ones_like(of_gradients).repeat_interleave(ENTRIES)
+        allowed = [of_loss.reshape(1), of_gradients.repeat_interleave(ENTRIES), of_changes]
+        expected = [loss.detach(), entries(found), torch.zeros_like(of_changes)]
+        return widened(on_host(torch.cat(expected))), widened(on_host(torch.cat(allowed)))
+
+    def pooled(self, errors: np.ndarray) -> np.ndarray:
+        """Return the errors, those of each gradient pooled and those of changes as they are."""
+        pooled = super().pooled(errors[:STEP_ENTRIES])
+        return np.concatenate([pooled, errors[STEP_ENTRIES:]])
 
 
 def items(output: Tensor | tuple[Tensor, ...], batch: int) -> Tensor:
@@ -207,11 +223,32 @@ def root_mean_square(values: np.ndarray) -> float:
     return float((values**2).mean()) ** 0.5
 
 
-def gradients(module: nn.Module) -> list[Tensor]:
-    """Return the gradients of GRADIENTS parameters, evenly spread over the network, in float64."""
-    found = [p.grad for p in module.parameters() if p.grad is not None]
+def chosen(module: nn.Module) -> list[str]:
+    """Return the names of GRADIENTS parameters with gradients, evenly spread over the network."""
+    found = [name for name, each in module.named_parameters() if each.grad is not None]
     places = np.linspace(0, len(found) - 1, GRADIENTS).astype(int)
-    return [(g.to_dense() if g.is_sparse else g).double() for g in (found[i] for i in places)]
+    return [found[place] for place in places]
+
+
+def gradients(module: nn.Module) -> list[Tensor]:
+    """Return the gradients of the chosen parameters, in float64."""
+    return [dense(module.get_parameter(name).grad).double() for name in chosen(module)]
+
+
+def change_errors(step: TrainingStep) -> list[Tensor]:
+    """Return the errors of the changes of the chosen parameters, each divided by its allowed error.
+
+    The true change is that of the optimiser's formula for the gradients of this step, which are
+    checked themselves.
+    """
+    return [_change_error(step, name) for name in chosen(step.module)]
+
+
+def _change_error(step: TrainingStep, name: str) -> Tensor:
+    before, after = step.first(name).double(), step.module.get_parameter(name).detach().double()
+    change = step.first_change(name)
+    rounding = CHANGE_ROUNDING * change.abs() + WEIGHT_ROUNDING * (before.abs() + after.abs())
+    return (after - before - change) / (rounding + SMALLEST_CHANGE)
 
 
 def entries(of: Sequence[Tensor]) -> Tensor:
