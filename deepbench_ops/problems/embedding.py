@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from deepbench_ops.problems.memory_bound import INDEX_BYTES, MemoryBound, Moved
+from deepbench_ops.problems.memory_bound import INDEX_BYTES, MemoryBound, Moved, different_rows
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,12 @@ class Embedding(MemoryBound):
         return self.tokens * self.size if operation == "backward" else 0
 
     def moved(self, operation: str) -> Moved:
-        """Forward: a row read for each token, at most all rows, and the output written. Backward:
-        the output's gradient read and that of the whole table written. Both read the indices."""
+        """Forward: each row that is looked up read once, by their expected number, and the output
+        written. Backward: the output's gradient read and that of the whole table written. Both
+        read the indices."""
         output, table = self.tokens * self.size, self.vocabulary * self.size
         indices = self.tokens * INDEX_BYTES
         if operation == "backward":
             return Moved(output, table, indices)
-        return Moved(min(output, table), output, indices)
+        rows = different_rows(self.vocabulary, self.tokens)
+        return Moved(rows * self.size, output, indices)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from deepbench_ops.problems.memory_bound import INDEX_BYTES, MemoryBound, Moved
+from deepbench_ops.problems.memory_bound import INDEX_BYTES, MemoryBound, Moved, different_rows
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,12 @@ class EmbeddingBag(MemoryBound):
         return self.bags * self.pooling * self.size
 
     def moved(self, operation: str) -> Moved:
-        """Forward: a row read for each look-up, at most all rows, and the sums written.
-        Backward: the gradient of the sums read and that of the whole table written. Both read
-        the indices."""
+        """Forward: each row that is looked up read once, by their expected number, and the sums
+        written. Backward: the gradient of the sums read and that of the whole table written. Both
+        read the indices."""
         sums, table = self.bags * self.size, self.table * self.size
-        indices = self.bags * self.pooling * INDEX_BYTES
+        lookups = self.bags * self.pooling
+        indices = lookups * INDEX_BYTES
         if operation == "backward":
             return Moved(sums, table, indices)
-        return Moved(min(sums * self.pooling, table), sums, indices)
+        return Moved(different_rows(self.table, lookups) * self.size, sums, indices)

@@ -24,6 +24,12 @@ class Moved(NamedTuple):
     other_bytes: float = 0
 
 
+def different_rows(rows: int, lookups: int) -> int:
+    """Return the expected number of different rows among `lookups` ones, each any row of a table
+    of `rows`: rows·(1 - (1 - 1/rows)^lookups), rounded."""
+    return round(rows * (1 - (1 - 1 / rows) ** lookups))
+
+
 @dataclass(frozen=True)
 class MemoryBound(Problem):
     """A problem with a formula for the work, and one for the traffic, of each operation."""

@@ -59,5 +59,7 @@ def test_bytes_and_flops():
     """4 rows of 8 read and written, or the 2 of a small table; backward the whole table written."""
     large, small = Embedding(4, 100, 8), Embedding(4, 2, 8)
     assert (64 * 4 + 16, 48 * 4 + 16) == (large.bytes("float32"), small.bytes("float32"))
+    some = Embedding(100, 100, 8)
+    assert (63 + 100) * 8 * 4 + 400 == some.bytes("float32"), "63 of 100 rows, drawn 100 times"
     assert (32 + 800) * 2 + 16 == large.bytes_of("bfloat16", "backward")
     assert (0, 32) == (large.flops_of("forward"), large.flops_of("backward"))

@@ -49,5 +49,7 @@ def test_bytes_and_flops():
     """3 bags of 2 rows of 8: 6 rows and as many indices read, 3 written; one addition each."""
     problem = EmbeddingBag(3, 2, 100, 8)
     assert (48 + 24) * 4 + 24 == problem.bytes("float32")
+    some = EmbeddingBag(50, 2, 100, 8)
+    assert (63 + 50) * 8 * 4 + 400 == some.bytes("float32"), "63 of 100 rows, drawn 100 times"
     assert (24 + 800) * 2 + 24 == problem.bytes_of("float16", "backward")
     assert 48 == problem.flops == problem.flops_of("backward")
