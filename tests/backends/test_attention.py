@@ -120,6 +120,50 @@ def test_operators_of_the_runtimes_are_right(name, kind):
     assert "Attention" in kernel.implementation() or name == "openvino"
 
 
+STEP = AttentionDecode(2, 6, 2, 1, 33, 16, 16)
+LATENT = AttentionDecode(2, 6, 1, 2, 33, 24, 16, latent=True)
+
+
+@pytest.mark.parametrize("name", WITHOUT_GRADIENT)
+def test_runtimes_read_a_latent_cache_once(name):
+    """Values are no input of their own: they are cut out of the keys in the graph."""
+    needed("onnx")
+    from deepbench_ops.backends.onnx_models import attention as of_onnx
+
+    drawn = family.inputs(LATENT, "float32")
+    made = of_onnx.OWN.get(name, of_onnx.model)(LATENT, drawn, "float32", "forward")
+    assert ["q", "k"] == list(made.feeds)
+
+
+def test_onnxruntime_writes_a_step_into_its_cache():
+    """Also in releases without ONNX's Attention; the rest of the cache is not copied."""
+    needed("onnx")
+    from deepbench_ops.backends.onnx_models import microsoft_attention
+
+    backend, drawn = loaded("onnxruntime"), family.inputs(STEP, "float32")
+    made = microsoft_attention.model(STEP, drawn, "float32", "forward")
+    assert not made.feeds["past_k"][:, :, -1].any()
+    call = backend.loaded(made)
+    for _ in range(2):
+        backend.arrays(call())
+        for name in "kv":
+            np.testing.assert_array_equal(made.feeds[f"past_{name}"], getattr(drawn, name))
+
+
+def test_the_record_names_a_mask_that_is_fed():
+    """OpenVINO's operator adds it to every score where heads share keys; else it has its own."""
+    needed("onnx")
+    from deepbench_ops.backends.onnx_models import openvino_attention
+
+    def route(kind):
+        problem = EARLIER[kind]
+        drawn = family.inputs(problem, "float32")
+        return openvino_attention.model(problem, drawn, "float32", "forward").notes["route"]
+
+    assert "a mask of 0.00138 MiB is fed" in route("causal, groups")
+    assert not [kind for kind in ("causal", "all keys", "a step") if "mask" in route(kind)]
+
+
 def test_openvino_has_one_route_in_all_releases():
     """Also in those that read ONNX's Attention: a change of route would look like one of speed."""
     needed("onnx")
@@ -145,9 +189,6 @@ def test_a_release_without_an_operator_takes_its_other_model():
     kernel = ran(make(loaded(name), KINDS["all keys"], "float32", "forward", 0))
     assert judged(kernel)
     assert "none" != kernel.notes["route"]
-
-
-STEP = AttentionDecode(2, 6, 2, 1, 33, 16, 16)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def model(problem: Any, drawn: AttentionInputs, precision: str, operation: str) 
     """Return attention with all operands as inputs.
 
     ONNX's `is_causal` lets the first query see the first key only. For fewer queries than keys the
-    mask is therefore an input.
+    mask is therefore an input. The values of latent attention are cut out of the keys in the graph.
 
     Raises Unsupported for a gradient, and for an operation that names an implementation.
     """
@@ -38,7 +38,9 @@ def model(problem: Any, drawn: AttentionInputs, precision: str, operation: str) 
     if operation in FORCED:
         raise Unsupported(f"ONNX names no {FORCED[operation]} implementation of attention")
     graph = Graph(OPSET, IR_VERSION)
-    given = [graph.input(name, getattr(drawn, name)) for name in "qkv"]
+    given = [graph.input(name, getattr(drawn, name)) for name in "qk"]
+    latent = getattr(problem, "latent", False)
+    given.append(given[1][:, : problem.dv] if latent else graph.input("v", drawn.v))
     square = problem.sq == problem.skv
     if problem.causal and not square:
         given.append(graph.input("mask", attention.mask(problem.sq, problem.skv)))

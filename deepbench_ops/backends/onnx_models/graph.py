@@ -42,6 +42,10 @@ class OnnxModel:
     )
     """Functions from the model's outputs to the arrays of further outputs, by the family's
     names."""
+    weights: bytes = b""
+    """Constants, of a model in a format that has them in a file of their own."""
+    in_place: Mapping[str, str] = field(default_factory=dict)
+    """Outputs that are written into the memory of an input, each with that input."""
     bfloat16: bool = False
     """Whether the runtime reads, computes and writes bfloat16 where the model says float32."""
 

@@ -1,6 +1,6 @@
 """ONNX Runtime on the CPU: ONNX models in sessions, as users run them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -54,7 +54,10 @@ class OnnxRuntimeBackend(Runtime):
         """Return a call on inputs that are already values of the runtime."""
         session = self.session(model.serialised)
         feeds = {name: ort.OrtValue.ortvalue_from_numpy(x) for name, x in model.feeds.items()}
-        call = partial(session.run_with_ort_values, None, feeds)
+        if model.in_place:
+            call = _bound(session, feeds, model.in_place)
+        else:
+            call = partial(session.run_with_ort_values, None, feeds)
         return with_implementation(call, partial(self.operators, model.serialised))
 
     def arrays(self, output: Any) -> Sequence[np.ndarray]:
@@ -100,3 +103,21 @@ class OnnxRuntimeBackend(Runtime):
             "numpy": np.__version__,
             "session_threads": str(self.threads()),
         }
+
+
+def _bound(session: Any, feeds: Mapping[str, Any], in_place: Mapping[str, str]) -> Call:
+    """Return a call with bound inputs, and with outputs in the memory of some of them."""
+    binding = session.io_binding()
+    for name, value in feeds.items():
+        binding.bind_ortvalue_input(name, value)
+    for each in session.get_outputs():
+        if each.name in in_place:
+            binding.bind_ortvalue_output(each.name, feeds[in_place[each.name]])
+        else:
+            binding.bind_output(each.name)
+
+    def call() -> Any:
+        session.run_with_iobinding(binding)
+        return binding.get_outputs()
+
+    return call

@@ -87,7 +87,7 @@ class OpenVinoBackend(Runtime):
         A hint keeps float32 products in float32; on processors with bfloat16 units the plugin would
         otherwise use these. more: further properties of the plugin.
         """
-        read = self._core.read_model(model.serialised)
+        read = self._core.read_model(model.serialised, model.weights)
         if model.bfloat16:
             self._demand_bfloat16()
             read = _in_bfloat16(read)

@@ -29,7 +29,8 @@ def function(
     if operation in FORCED:
         raise Unsupported("tensorflow has no attention operator with several implementations")
     call = _attention(problem, precision)
-    operands = backend.tensors(precision, *(_grouped(drawn, name) for name in "qkv"))
+    names = "qk" if getattr(problem, "latent", False) else "qkv"
+    operands = backend.tensors(precision, *(_grouped(drawn, name) for name in names))
     notes = {"implementation": "math", "layout": "(batch, head, token, number)"}
     if operation != "backward":
         return Function(
@@ -53,18 +54,19 @@ def function(
 
 
 def _attention(problem: Any, precision: str) -> Any:
-    """Return attention as a function of q, k and v."""
+    """Return attention as a function of q, k and v; of q and k where a value is part of its key."""
     hidden = None
     if problem.causal:
         group = problem.hq // problem.hkv
         seen = np.tile(attention.mask(problem.sq, problem.skv), (group, 1))
         hidden = np.where(seen, 0.0, HIDDEN_SCORE.get(precision, -1e30)).astype(np.float32)
 
-    def call(q: Any, k: Any, v: Any) -> Any:
+    def call(q: Any, k: Any, v: Any = None) -> Any:
         scores = tf.matmul(q, k, transpose_b=True) * tf.cast(problem.d**-0.5, q.dtype)
         if hidden is not None:
             scores += tf.cast(hidden, q.dtype)
-        return tf.matmul(tf.nn.softmax(scores), v)
+        values = k[..., : problem.dv] if v is None else v
+        return tf.matmul(tf.nn.softmax(scores), values)
 
     return call
 
