@@ -94,6 +94,10 @@ class LinearAttention(MemoryBound):
         """Count of numbers in all states."""
         return self.batch * self.value_heads * self.size * self.value_size
 
+    def multiplied(self, name: str) -> str:
+        """Return float32: kernels compute in it at every precision, as with the states."""
+        return "float32"
+
     def work(self, operation: str) -> float:
         """For each token and number of its states 5: decay, product and sum of the update, product
         and sum of the output; the delta rule 7, since it also reads the state for the key.

@@ -57,6 +57,10 @@ class Quantisation(Problem):
         """3·m·n, and 7·m·n with the norm."""
         return FLOPS_EACH.get(operation, 0) * self.m * self.n
 
+    def multiplied(self, name: str) -> str:
+        """Return float32: nothing is computed in the formats of the codes."""
+        return "float32"
+
     @property
     def items(self) -> int:
         """m, the number of rows."""

@@ -114,6 +114,12 @@ def test_work_and_traffic_follow_from_the_sizes(rule, batch, length, heads, size
     assert 8 * states < problem.bytes("bfloat16") < problem.bytes("float32")
 
 
+def test_its_roof_is_that_of_float32():
+    """Kernels compute in float32 at every precision."""
+    problem = LinearAttention("gated", 1, 1, 1, 1, 8, 8)
+    assert {"float32"} == {problem.multiplied(name) for name in problem.precisions}
+
+
 def test_an_unknown_rule_is_refused():
     """One line names those that there are."""
     wrong = LinearAttention("hebbian", 1, 1, 1, 1, 8, 8)

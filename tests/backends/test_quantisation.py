@@ -130,6 +130,12 @@ def test_work_and_traffic_are_counted_with_the_scales():
     assert 2 * (count + 4096) + count + 32 * 4 == problem.bytes_of("fp8_row", "norm_forward")
 
 
+def test_its_roof_is_that_of_float32():
+    """Nothing is multiplied in the formats of the codes."""
+    problem = Quantisation(2, 64)
+    assert {"float32"} == {problem.multiplied(name) for name in problem.precisions}
+
+
 def test_blocks_that_do_not_fill_a_row_are_refused():
     """Rows of 48 have no whole blocks of 32, but one scale each."""
     with pytest.raises(Unsupported, match="32 numbers, which do not divide rows of 48"):

@@ -50,6 +50,15 @@ def test_a_machine_says_what_bounds_a_problem(page: Any, site: str) -> None:
             assert ("memory" if intensity < ridge else "arithmetic") == bound
 
 
+def test_the_ridge_is_that_of_the_products(page: Any, site: str) -> None:
+    """Linear attention computes in float32, also of 16-bit operands."""
+    ridges = []
+    for precision in ("float32", "bfloat16"):
+        opened(page, site, f"family=linear_attention&precision={precision}&machine=lab-1")
+        ridges.append(page.text_content("#intensities .chosen text"))
+    assert ridges[0] == ridges[1]
+
+
 def test_each_family_has_its_operations_and_problems(page: Any, site: str) -> None:
     """Choosing a family changes the choices; the address holds them."""
     opened(page, site)

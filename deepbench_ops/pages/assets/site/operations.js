@@ -25,7 +25,7 @@
             var place = family.precisions.indexOf(precision);
             return place < 0 ? [] : family.problems.filter(function (problem) { return operation in problem.flops; }).map(function (problem) {
                 var flops = problem.flops[operation], bytes = problem.bytes[operation][place];
-                return Object.assign({}, problem, {family: family.family, flops: flops, bytes: bytes, intensity: flops && bytes ? flops / bytes : null});
+                return Object.assign({}, problem, {family: family.family, multiplied: (problem.multiplied || family.multiplied)[precision], flops: flops, bytes: bytes, intensity: flops && bytes ? flops / bytes : null});
             });
         });
     }
@@ -58,11 +58,10 @@
     function shown(catalogue, families) {
         var some = chosen_families(families), name = 'operations-' + at('family').value;
         var operation = at('operation').value, precision = at('precision').value;
-        var multiplied = some.map(function (family) { return family.multiplied[precision]; }).find(Boolean);
         var machine = catalogue.machines.find(function (each) { return each.name === at('machine').value; });
-        var turn = machine ? ridge(machine, multiplied) : null, found = rows(some, operation, precision);
+        var found = rows(some, operation, precision);
         d.mark_choice(at('machine'), machine);
-        picture(found, catalogue.machines, multiplied, at('machine').value);
+        picture(found, catalogue.machines, found.length ? found[0].multiplied : precision, at('machine').value);
         d.table(at('problems'), {
             name: name,
             title: 'Problems of ' + at('family').selectedOptions[0].textContent,
@@ -88,7 +87,9 @@
                 {title: 'bytes', number: true, unit: 'B', value: function (row) { return row.bytes; },
                     text: function (value) { return d.scaled(value, 'B'); }},
                 d.intensity_column(function (row) { return row.intensity; }),
-                {title: 'bound by', head: machine ? 'bound by, on ' + machine.name + d.unsigned_words(machine) : 'bound by', value: function (row) { return bound(row, turn); }},
+                {title: 'bound by', head: machine ? 'bound by, on ' + machine.name + d.unsigned_words(machine) : 'bound by', value: function (row) {
+                    return bound(row, machine ? ridge(machine, row.multiplied) : null);
+                }},
                 {title: 'family', head: 'family', value: function (row) { return catalogue.headings[row.family]; }},
                 {title: 'application', long: true, value: function (row) { return row.application; }},
                 {title: 'sets', value: function (row) { return row.sets.map(d.words).join(', '); }}
