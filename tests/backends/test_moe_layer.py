@@ -7,7 +7,7 @@ import pytest
 from framework_table import loaded_with, refusals_of_others
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from installed_frameworks import PLACES, eager, skip_without
+from installed_frameworks import PLACES, eager, products_refused, skip_without
 from kernel_checks import accepted, agrees, distinguishes
 
 from deepbench_ops import backends
@@ -42,6 +42,7 @@ def test_every_layer_passes_its_check_or_is_refused(name, device, precision, act
         reason = reason or NO_GRADIENTS.get(name)
     if (name, activation) == ("onnxruntime", "relu2"):
         reason = reason or "no relu2"
+    reason = reason or products_refused(name, precision, operation)
     if reason:
         with pytest.raises(Unsupported, match=reason):
             output_check.check(backend, problem, precision, operation)

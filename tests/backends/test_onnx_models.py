@@ -1,11 +1,16 @@
-"""ONNX models load in every listed release of the runtimes."""
+"""ONNX models load in every listed release of the runtimes, and compute in their precision."""
 
 import onnx
 import pytest
+from installed_frameworks import loaded
 
 from deepbench_ops.backends.families.rnn import inputs
 from deepbench_ops.backends.onnx_models import rnn
+from deepbench_ops.errors import Unsupported
+from deepbench_ops.problems.gated_mlp import GatedMlp
+from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.rnn import Rnn
+from deepbench_ops.problems.softmax import Softmax
 
 
 @pytest.mark.parametrize("cell", ["vanilla", "lstm", "gru"])
@@ -19,3 +24,30 @@ def test_every_node_of_a_recurrence_has_a_name_of_its_own(cell):
     for graph in (model.graph, body):
         names = [node.name for node in graph.node]
         assert sorted(set(names) - {""}) == sorted(names)
+
+
+@pytest.mark.parametrize("name", ["onnxruntime", "openvino"])
+@pytest.mark.parametrize(
+    ("problem", "operation"),
+    [
+        (Gemm(3, 4, 5), "forward"),
+        (Gemm(3, 4, 5), "first_call"),
+        (GatedMlp("swiglu", 3, 4, 5), "forward"),
+        (Rnn("lstm", 4, 2, 3), "forward"),
+        (Rnn("lstm", 4, 2, 3), "fused_forward"),
+    ],
+)
+def test_products_of_float16_are_not_those_of_float32(name, problem, operation):
+    """A runtime that would convert the operands refuses them, as it does those of bfloat16."""
+    try:
+        kernel = loaded(name).build(problem, "float16", operation)
+    except Unsupported as reason:
+        assert "float16 on this processor" in str(reason)
+        return
+    kernel.run()
+    assert not {"Cast", "Convert"} & set(kernel.implementation().replace(",", " ").split())
+
+
+def test_onnxruntime_has_operators_of_float16_without_products():
+    """These compute in float32 by definition, in every framework."""
+    loaded("onnxruntime").build(Softmax(3, 5), "float16", "forward").run()

@@ -4,7 +4,7 @@ the answer of each framework, and a reference at single entries."""
 from contextlib import contextmanager
 
 import pytest
-from installed_frameworks import PLACES, lacks_bfloat16, loaded, skip_without
+from installed_frameworks import PLACES, lacks, loaded, skip_without
 from kernel_checks import agrees, verdict
 
 from deepbench_ops.errors import Unsupported
@@ -102,7 +102,8 @@ def entries_agree(cases):
 
 
 def _usual(name, precision, operation, in_numpy):
-    if name in ONNX and precision == "bfloat16" and lacks_bfloat16(name):
+    half = precision == "float16" and name == "openvino"
+    if name in ONNX and (half or precision == "bfloat16") and lacks(name, precision):
         return (f"{name}'s ", NO_GRADIENTS) if operation.endswith("backward") else f"{name}'s "
     if name == "mindspore" and precision == "bfloat16":
         return "mindspore has no product of bfloat16"

@@ -50,20 +50,31 @@ def _returns_new_arrays(backend):
 
 
 @cache
-def lacks_bfloat16(name):
-    """Return whether a framework has no products of bfloat16 on this processor."""
+def lacks(name, precision):
+    """Return whether a framework has no products of a precision on this processor."""
     try:
-        loaded(name).build(Gemm(m=2, n=2, k=2), "bfloat16")
+        loaded(name).build(Gemm(m=2, n=2, k=2), precision)
     except Unsupported:
         return True
     return False
 
 
 def lacking_precisions(name, table, usual):
-    """Return the precisions that a framework lacks by a table; of those with bfloat16 on some
-    processors only, bfloat16 too where this processor lacks it."""
+    """Return the precisions that a framework lacks by a table; of openvino, which has 16 bits on
+    some processors only, also those that it lacks on this one."""
     found = table.get(name, usual)
-    return found | {"bfloat16"} if name == "openvino" and lacks_bfloat16(name) else found
+    if name != "openvino":
+        return found
+    return found | {each for each in ("bfloat16", "float16") if lacks(name, each)}
+
+
+def products_refused(name, precision, operation):
+    """Return the reason why onnxruntime, which has some operators of float16, has no product of it
+    on this processor; None for others."""
+    refused = (name, precision) == ("onnxruntime", "float16") and lacks(name, precision)
+    if operation.endswith("backward") or not refused:
+        return None
+    return "onnxruntime's CPUExecutionProvider has no products of float16"
 
 
 def skip_without(backend, family):

@@ -29,7 +29,7 @@ def build(backend: Any, problem: CrossEntropy, precision: str, operation: str, s
         return np.mean(np.log(np.sum(np.exp(off), axis=1)) - off[rows, targets])
 
     drawn = cross_entropy.inputs(problem, precision, seed)
-    logs = log_probabilities(drawn["logits"]) if operation == "backward" else None
+    logs: Any = log_probabilities(drawn["logits"]) if operation == "backward" else None
 
     def backward(logits: np.ndarray, targets: np.ndarray, gradient: np.ndarray) -> Any:
         factor = gradient / np.float32(problem.tokens)

@@ -42,6 +42,9 @@ class Runtime(CpuBackend):
     def loaded(self, model: OnnxModel) -> Call:
         """Compile a model, and return a call that runs it once on its inputs."""
 
+    def refuse(self, model: OnnxModel) -> None:
+        """Raise Unsupported for a model that the runtime would compute in another precision."""
+
     @abstractmethod
     def arrays(self, output: Any) -> Sequence[np.ndarray]:
         """Return the outputs of such a call as numpy arrays. output: result of the call."""
@@ -61,6 +64,7 @@ def function(
 ) -> Function:
     """Return an operation that is executed as the model that `make` returns."""
     model = make(problem, drawn, precision, operation)
+    backend.refuse(model)
     if precision == "bfloat16":
         model = replace(model, bfloat16=True)
     return Function(
@@ -86,8 +90,8 @@ def readable(
     first, second = (
         partial(function, make, backend, problem, drawn, precision, operation) for make in makes
     )
-    found = first()
     try:
+        found = first()
         found.compile()
     except Exception as error:
         if not backend.lacks(error):

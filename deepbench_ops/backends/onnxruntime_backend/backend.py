@@ -1,6 +1,6 @@
 """ONNX Runtime on the CPU: ONNX models in sessions, as users run them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,8 +14,14 @@ from deepbench_ops.backends.functional import NO_TF32, Call, with_implementation
 from deepbench_ops.backends.onnx_models import graph
 from deepbench_ops.backends.onnx_models.graph import OnnxModel
 from deepbench_ops.backends.onnx_models.runtime import Runtime
+from deepbench_ops.errors import Unsupported
 
 PROVIDER = "CPUExecutionProvider"
+
+PRODUCTS = frozenset(
+    ("Conv", "FusedConv", "FusedGemm", "FusedMatMul", "GRU", "Gemm", "LSTM", "MatMul", "MoE", "RNN")
+)
+"""Operators that multiply matrices."""
 
 LACKING_WORDS = (
     "NOT_IMPLEMENTED",
@@ -60,6 +66,28 @@ class OnnxRuntimeBackend(Runtime):
             call = partial(session.run_with_ort_values, None, feeds)
         return with_implementation(call, partial(self.operators, model.serialised))
 
+    def refuse(self, model: OnnxModel) -> None:
+        """Raise Unsupported for products of float16 that the runtime computes in float32.
+
+        Where the provider has no kernel of float16, the compiled model has conversions around one
+        of float32. Operators without products compute in float32 by definition.
+        """
+        if all(values.dtype != np.float16 for values in model.feeds.values()):
+            return
+        own = {node.name for node in _nodes(onnx.load_from_string(model.serialised).graph)}
+        try:
+            made = list(_nodes(self._optimised(model.serialised)[1]))
+        except Exception as error:
+            if self.lacks(error):
+                return  # the call that compiles it says so
+            raise
+        converts = any(node.op_type == "Cast" and node.name not in own for node in made)
+        if converts and any(node.op_type in PRODUCTS for node in made):
+            raise Unsupported(
+                f"onnxruntime's {PROVIDER} has no products of float16 on this processor: it"
+                " converts to float32"
+            )
+
     def arrays(self, output: Any) -> Sequence[np.ndarray]:
         """Return copies of the outputs."""
         return [value.numpy() for value in output]
@@ -67,12 +95,16 @@ class OnnxRuntimeBackend(Runtime):
     def operators(self, serialised: bytes) -> str:
         """Return the provider and the operators of a model after optimisation, such as
         "CPUExecutionProvider: FusedConv". This compiles the model again."""
+        provider, graph = self._optimised(serialised)
+        names = (f"{node.domain}.{node.op_type}".lstrip(".") for node in graph.node)
+        return f"{provider}: {', '.join(dict.fromkeys(names))}"
+
+    def _optimised(self, serialised: bytes) -> tuple[str, Any]:
+        """Return the provider and the graph of a model as the runtime compiles it."""
         with TemporaryDirectory() as folder:
             path = Path(folder, "optimised.onnx")
             provider = self.session(serialised, path).get_providers()[0]
-            nodes = onnx.load(path).graph.node
-        names = (f"{node.domain}.{node.op_type}".lstrip(".") for node in nodes)
-        return f"{provider}: {', '.join(dict.fromkeys(names))}"
+            return provider, onnx.load(path).graph
 
     def session(self, serialised: bytes, optimised: Path | None = None) -> Any:
         """Compile a model with all optimisations of the runtime, its default.
@@ -103,6 +135,15 @@ class OnnxRuntimeBackend(Runtime):
             "numpy": np.__version__,
             "session_threads": str(self.threads()),
         }
+
+
+def _nodes(graph: Any) -> Iterator[Any]:
+    """Yield the nodes of a graph and of those within it, such as the step of a Scan."""
+    for node in graph.node:
+        yield node
+        for attribute in node.attribute:
+            if attribute.type == onnx.AttributeProto.GRAPH:
+                yield from _nodes(attribute.g)
 
 
 def _bound(session: Any, feeds: Mapping[str, Any], in_place: Mapping[str, str]) -> Call:

@@ -16,13 +16,18 @@ except ImportError:  # 2023.0
     from openvino.runtime import Core, Shape, Tensor, Type, get_version
 
 from deepbench_ops.backends.functional import NO_TF32, Call, with_implementation
+from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.onnx_models import graph
 from deepbench_ops.backends.onnx_models.graph import OnnxModel
 from deepbench_ops.backends.onnx_models.runtime import Runtime
 from deepbench_ops.errors import Unsupported
+from deepbench_ops.problems.problem import Problem
 
 BFLOAT16_FLAG = re.compile(r"\b(avx512_|amx_)?bf16\b")
 """Names of the instructions for products of bfloat16 among the flags of a processor."""
+
+CAPABILITIES = {"bfloat16": "BF16", "float16": "FP16"}
+"""Names of the precisions of 16 bits among the capabilities of the plugin."""
 
 LACKING_WORDS = ("not support the following ONNX operations", "No conversion rule found for")
 """Parts of OpenVINO's messages about operators that it does not have, by release."""
@@ -84,16 +89,16 @@ class OpenVinoBackend(Runtime):
     def request(self, model: OnnxModel, **more: str) -> Any:
         """Compile a model for the lowest latency and return a request with its inputs set.
 
-        A hint keeps float32 products in float32; on processors with bfloat16 units the plugin would
-        otherwise use these. more: further properties of the plugin.
+        A hint keeps products in the precision of the model; on processors with bfloat16 units the
+        plugin would otherwise use these. more: further properties of the plugin.
         """
         read = self._core.read_model(model.serialised, model.weights)
         if model.bfloat16:
-            self._demand_bfloat16()
             read = _in_bfloat16(read)
+        half = any(values.dtype == np.float16 for values in model.feeds.values())
         hints = {
             "PERFORMANCE_HINT": "LATENCY",
-            "INFERENCE_PRECISION_HINT": "bf16" if model.bfloat16 else "f32",
+            "INFERENCE_PRECISION_HINT": "bf16" if model.bfloat16 else "f16" if half else "f32",
             "INFERENCE_NUM_THREADS": str(self.settle_threads()),
             **more,
         }
@@ -107,12 +112,22 @@ class OpenVinoBackend(Runtime):
                 request.set_tensor(name, Tensor(values, shared_memory=True))
         return request
 
-    def _demand_bfloat16(self) -> None:
-        """Raise Unsupported where the plugin or the processor has no bfloat16; on processors with
-        AVX-512 alone the plugin would widen."""
-        plugin_has = "BF16" in self._core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
-        if not (plugin_has and BFLOAT16_FLAG.search(processor_flags())):
-            raise Unsupported("openvino's CPU plugin has no bfloat16 on this processor")
+    def build(
+        self, problem: Problem, precision: str, operation: str = "forward", seed: int = 0
+    ) -> Kernel:
+        """Prepare a kernel as `Backend.build` does.
+
+        Raises Unsupported for 16 bits where the plugin or the processor lacks them: the plugin
+        would compute in float32. On processors with AVX-512 alone it would do so for bfloat16.
+        """
+        if precision in CAPABILITIES:
+            has = CAPABILITIES[precision] in self._core.get_property(
+                "CPU", "OPTIMIZATION_CAPABILITIES"
+            )
+            flag = precision != "bfloat16" or BFLOAT16_FLAG.search(processor_flags())
+            if not (has and flag):
+                raise Unsupported(f"openvino's CPU plugin has no {precision} on this processor")
+        return super().build(problem, precision, operation, seed)
 
     def lacks(self, error: Exception) -> bool:
         """Return whether `error` is the frontend's report of an unknown operator."""
