@@ -110,6 +110,13 @@ class QuantisedLinear(Problem):
             + self.scale_bytes(name)
         )
 
+    def bytes_of(self, name: str, operation: str) -> float:
+        """Bytes of an operation; a framework's own layer takes and returns float32."""
+        if operation != "fused_forward":
+            return self.bytes(name)
+        weight, ends = precision(name), self.m * (self.k + self.n) * FLOAT_BYTES
+        return ends + self.n * self.k * weight.weight_bytes + self.scale_bytes(name)
+
     def scale_bytes(self, name: str) -> float:
         """Bytes of all scales that are read at the precision `name`.
 

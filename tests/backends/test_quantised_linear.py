@@ -16,6 +16,7 @@ from deepbench_ops.backends.families import low_precision as formats
 from deepbench_ops.backends.families import quantised_linear as family
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems import size_checks
+from deepbench_ops.problems.quantisation import Quantisation
 from deepbench_ops.problems.quantised_linear import QuantisedLinear
 
 PRECISIONS = QuantisedLinear.precisions
@@ -300,6 +301,34 @@ def test_work_and_traffic_are_counted_with_the_scales():
     assert 4096 * 2 + weights / 2 + weights / 32 * 2 + 4096 * 2 == problem.bytes("bfloat16_int4")
     assert 4096 + weights + (1 + 32) * 32 * 4 + 4096 * 2 == problem.bytes("fp8_block")
     assert 4096 / 2 + weights / 2 + (4096 + weights) / 32 + 4096 * 2 == problem.bytes("mxfp4")
+
+
+def test_a_frameworks_own_layer_takes_and_returns_float32():
+    """Its bytes count x and y as such; the other layers of int8_row have bfloat16."""
+    problem = QuantisedLinear(2, 8, 32)
+    weights = 8 * 32 + 8 * 4
+    forward, fused = (problem.bytes_of("int8_row", f"{each}forward") for each in ("", "fused_"))
+    assert (weights + 2 * (32 + 8) * 2, weights + 2 * (32 + 8) * 4) == (forward, fused)
+
+
+@pytest.mark.parametrize(
+    ("problem", "operation"),
+    [(QuantisedLinear(2, 32, 32), "forward"), (Quantisation(2, 64), "forward")],
+    ids=lambda value: getattr(value, "family", value),
+)
+def test_onnxruntime_is_given_bfloat16(problem, operation, monkeypatch):
+    """As the other frameworks are; it converts in the call."""
+    backend, models = loaded("onnxruntime"), []
+    own = backend.loaded
+
+    def noted(model):
+        models.append(model)
+        return own(model)
+
+    monkeypatch.setattr(backend, "loaded", noted)
+    backend.build(problem, "int8_row", operation)
+    (given,) = pytest.importorskip("onnx").load_from_string(models[0].serialised).graph.input
+    assert ("x", 16) == (given.name, given.type.tensor_type.elem_type)
 
 
 def test_what_quantising_loses_is_a_note_of_its_own():

@@ -46,6 +46,8 @@ class OnnxModel:
     """Constants, of a model in a format that has them in a file of their own."""
     in_place: Mapping[str, str] = field(default_factory=dict)
     """Outputs that are written into the memory of an input, each with that input."""
+    narrow: frozenset[str] = frozenset()
+    """Inputs that are bfloat16 in the model; their `feeds` are float32 with values of it."""
     bfloat16: bool = False
     """Whether the runtime reads, computes and writes bfloat16 where the model says float32."""
 

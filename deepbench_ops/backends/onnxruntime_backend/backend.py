@@ -1,5 +1,7 @@
 """ONNX Runtime on the CPU: ONNX models in sessions, as users run them."""
 
+import ctypes
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -59,7 +61,10 @@ class OnnxRuntimeBackend(Runtime):
     def loaded(self, model: OnnxModel) -> Call:
         """Return a call on inputs that are already values of the runtime."""
         session = self.session(model.serialised)
-        feeds = {name: ort.OrtValue.ortvalue_from_numpy(x) for name, x in model.feeds.items()}
+        feeds = {
+            name: (_of_bfloat16 if name in model.narrow else ort.OrtValue.ortvalue_from_numpy)(x)
+            for name, x in model.feeds.items()
+        }
         if model.in_place:
             call = _bound(session, feeds, model.in_place)
         else:
@@ -67,11 +72,14 @@ class OnnxRuntimeBackend(Runtime):
         return with_implementation(call, partial(self.operators, model.serialised))
 
     def refuse(self, model: OnnxModel) -> None:
-        """Raise Unsupported for products of float16 that the runtime computes in float32.
+        """Raise Unsupported for products of float16 that the runtime computes in float32, and for
+        releases that take no bfloat16.
 
         Where the provider has no kernel of float16, the compiled model has conversions around one
         of float32. Operators without products compute in float32 by definition.
         """
+        if model.narrow and not hasattr(ort.OrtValue, "ortvalue_from_numpy_with_onnx_type"):
+            raise Unsupported(f"onnxruntime {ort.__version__} cannot be given numbers of bfloat16")
         if all(values.dtype != np.float16 for values in model.feeds.values()):
             return
         own = {node.name for node in _nodes(onnx.load_from_string(model.serialised).graph)}
@@ -89,8 +97,8 @@ class OnnxRuntimeBackend(Runtime):
             )
 
     def arrays(self, output: Any) -> Sequence[np.ndarray]:
-        """Return copies of the outputs."""
-        return [value.numpy() for value in output]
+        """Return copies of the outputs, of bfloat16 as float32."""
+        return [_array(value) for value in output]
 
     def operators(self, serialised: bytes) -> str:
         """Return the provider and the operators of a model after optimisation, such as
@@ -144,6 +152,22 @@ def _nodes(graph: Any) -> Iterator[Any]:
         for attribute in node.attribute:
             if attribute.type == onnx.AttributeProto.GRAPH:
                 yield from _nodes(attribute.g)
+
+
+def _of_bfloat16(values: np.ndarray) -> Any:
+    """Return float32 numbers with values of bfloat16 as a value of that type."""
+    bits = (np.ascontiguousarray(values).view(np.uint32) >> 16).astype(np.uint16)
+    return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(bits, onnx.TensorProto.BFLOAT16)
+
+
+def _array(value: Any) -> np.ndarray:
+    if value.data_type() != "tensor(bfloat16)":
+        return np.array(value.numpy())
+    shape = value.shape()
+    bits = np.ctypeslib.as_array(
+        (ctypes.c_uint16 * math.prod(shape)).from_address(value.data_ptr())
+    )
+    return (bits.astype(np.uint32) << 16).view(np.float32).reshape(shape)
 
 
 def _bound(session: Any, feeds: Mapping[str, Any], in_place: Mapping[str, str]) -> Call:

@@ -33,6 +33,7 @@ def function(
     if operation != "forward":
         raise Unsupported("onnxruntime has no norm that quantises its output")
     model = _model(problem, drawn, precision)
+    backend.refuse(model)
 
     def numbers(output: Any) -> np.ndarray:
         codes, scale = backend.arrays(output)
@@ -52,12 +53,13 @@ def _model(problem: Quantisation, drawn: QuantisationInputs, precision: str) -> 
     kind = family.KINDS[precision]
     made: dict[str, Any] = {"output_dtype": TYPES[kind]}
     nodes = [
-        helper.make_node("Abs", ["x"], ["size"]),
+        helper.make_node("Cast", ["x"], ["wide"], to=TensorProto.FLOAT),
+        helper.make_node("Abs", ["wide"], ["size"]),
         helper.make_node("ReduceMax", ["size", "axis"], ["largest"], keepdims=0),
         helper.make_node("Div", ["largest", "limit"], ["scale"]),
         helper.make_node(
             "QuantizeLinear",
-            ["x", "scale"],
+            ["wide", "scale"],
             ["codes"],
             axis=0,
             **made,
@@ -67,7 +69,7 @@ def _model(problem: Quantisation, drawn: QuantisationInputs, precision: str) -> 
     graph = helper.make_graph(
         nodes,
         "deepbench",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [problem.m, problem.n])],
+        [helper.make_tensor_value_info("x", TensorProto.BFLOAT16, [problem.m, problem.n])],
         [
             helper.make_tensor_value_info("codes", TYPES[kind], [problem.m, problem.n]),
             helper.make_tensor_value_info("scale", TensorProto.FLOAT, [problem.m]),
@@ -84,7 +86,8 @@ def _model(problem: Quantisation, drawn: QuantisationInputs, precision: str) -> 
         feeds={"x": drawn.x},
         read=lambda outputs: np.asarray(outputs[0]),
         notes={
-            "route": "ONNX Abs, ReduceMax, Div and QuantizeLinear along rows",
-            "activations": "float32",
+            "route": "ONNX Cast to float32, Abs, ReduceMax, Div and QuantizeLinear along rows",
+            "activations": "bfloat16",
         },
+        narrow=frozenset("x"),
     )

@@ -16,6 +16,7 @@ from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.quantised_linear import QuantisedLinear
 
 DOMAIN = "com.microsoft"
+KINDS = {"float32": TensorProto.FLOAT, "bfloat16": TensorProto.BFLOAT16}
 INT4_GROUPS = (16, 32, 64, 128, 256)
 """Block sizes of MatMulNBits, powers of two from 16 on."""
 
@@ -60,24 +61,29 @@ def _of_four_bits(problem: QuantisedLinear, drawn: QuantisedLinearInputs, *_: st
 
 def _of_rows(problem: QuantisedLinear, drawn: QuantisedLinearInputs, *_: str) -> OnnxModel:
     nodes = [
-        helper.make_node("Abs", ["x"], ["size"]),
+        helper.make_node("Cast", ["x"], ["given"], to=TensorProto.FLOAT),
+        helper.make_node("Abs", ["given"], ["size"]),
         helper.make_node("ReduceMax", ["size"], ["largest"], axes=[1], keepdims=1),
         helper.make_node("Div", ["largest", "limit"], ["step"]),
-        helper.make_node("Div", ["x", "step"], ["quotient"]),
+        helper.make_node("Div", ["given", "step"], ["quotient"]),
         helper.make_node("Round", ["quotient"], ["whole"]),
         helper.make_node("Cast", ["whole"], ["codes"], to=TensorProto.INT8),
         helper.make_node("MatMulInteger", ["codes", "w"], ["sums"]),
         helper.make_node("Cast", ["sums"], ["wide"], to=TensorProto.FLOAT),
         helper.make_node("Mul", ["wide", "step"], ["of_rows"]),
-        helper.make_node("Mul", ["of_rows", "scales"], ["y"]),
+        helper.make_node("Mul", ["of_rows", "scales"], ["product"]),
+        helper.make_node("Cast", ["product"], ["y"], to=TensorProto.BFLOAT16),
     ]
     constants = {
         "w": np.ascontiguousarray(drawn.w.codes.T),
         "scales": drawn.w.scales[:, 0],
         "limit": np.array(127, np.float32),
     }
-    route = "ONNX MatMulInteger; before it Abs, ReduceMax, Div and Round of each row of x, after it"
-    return _model(problem, drawn, nodes, constants, f"{route} two Mul with the scales")
+    route = (
+        "ONNX MatMulInteger; before it Cast to float32, Abs, ReduceMax, Div and Round of each row"
+        " of x, after it two Mul with the scales and Cast to bfloat16"
+    )
+    return _model(problem, drawn, nodes, constants, route, "bfloat16")
 
 
 def _fused(problem: QuantisedLinear, drawn: QuantisedLinearInputs, *_: str) -> OnnxModel:
@@ -97,10 +103,11 @@ def _model(
     nodes: list[Any],
     constants: dict[str, np.ndarray],
     route: str,
+    kind: str = "float32",
 ) -> OnnxModel:
-    """Return the model with these nodes, with input x and output y in float32."""
+    """Return the model with these nodes. kind: type of input x and output y."""
     described = [
-        helper.make_tensor_value_info(name, TensorProto.FLOAT, [problem.m, columns])
+        helper.make_tensor_value_info(name, KINDS[kind], [problem.m, columns])
         for name, columns in (("x", problem.k), ("y", problem.n))
     ]
     held = [numpy_helper.from_array(values, name) for name, values in constants.items()]
@@ -111,5 +118,6 @@ def _model(
         serialised=bytes(model.SerializeToString()),
         feeds={"x": drawn.activations},
         read=lambda outputs: np.asarray(outputs[0]),
-        notes={"route": f"{route}; weights constant", "activations": "float32"},
+        notes={"route": f"{route}; weights constant", "activations": kind},
+        narrow=frozenset("x" if kind == "bfloat16" else ""),
     )
