@@ -51,7 +51,7 @@ LOSS = "loss"
 MOST_LOGITS = 2**24
 """Logits that are computed at a time: each time the whole weight is read and widened."""
 
-STORED_SUM = 4.0
+STORED_SUM = 2.0
 """Error allowed for a sum of one term that is stored, in units of its largest rounding error.
 Rounding errors add up like random numbers, with a standard deviation of about 0.6 units each."""
 
