@@ -168,8 +168,8 @@ def _save_runs(folder: Path, number: int) -> list[str]:
     program = (
         "import sys; from pathlib import Path; from deepbench_ops.storage import model_runs\n"
         "run = {'kind': 'scaling', 'model': 'bert', 'batch': 1, 'ranks': int(sys.argv[1]),"
-        " 'precision': 'float32', 'split': False, 'device': 'cpu', 'release': 'torch-2.13.0',"
-        " 'step_seconds': 1.0}\n"
+        " 'precision': 'float32', 'threads': 1, 'split': False, 'device': 'cpu',"
+        " 'release': 'torch-2.13.0', 'step_seconds': 1.0}\n"
         "model_runs.add(Path('results/card'), [run])"
     )
     return ["-c", program, str(number + 1)]

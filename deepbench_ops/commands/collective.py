@@ -126,10 +126,11 @@ def print_table(
 ) -> None:
     """Start the ranks over the transport of that name, time the operation, print each line.
 
-    Raises DeepbenchError under a launcher such as mpirun, and for a problem that cannot run so.
+    Raises DeepbenchError under a launcher such as mpirun that has started several ranks, and for a
+    problem that cannot run so. An interactive shell of Slurm is a step with one.
     """
     count = collective_options.ranks(ranks, name)
-    if launcher_variables.found() is not None:
+    if launcher_variables.found() is not None and launcher_variables.place()[1] > 1:
         raise DeepbenchError(
             f"this was started by {launcher_variables.found()}: start"
             " python -m deepbench_ops.distributed with it"

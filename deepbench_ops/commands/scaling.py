@@ -1,5 +1,6 @@
 """`deepbench scaling`: a network's training on more and more ranks of this machine."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,7 @@ def scaling(
     keep = run_recorder(results, versions, request.threads) if save else None
     measure_alone()
     say_settings()
-    lines: list[dict[str, float]] = []
+    lines: list[dict[str, Any]] = []
     runs: list[dict[str, Any]] = []
     for count in counts:
         step_seconds = training_launch.steps(request, count)["seconds"]
@@ -115,14 +116,21 @@ def _counts(text: str) -> list[int]:
     return counts
 
 
-def _as_table(lines: list[dict[str, float]]) -> str:
+def _step(line: Mapping[str, Any]) -> str:
+    """Return the median time of a step in milliseconds, its interval where it has one, and the
+    number of steps."""
+    step, low, high = line["step_seconds"], line["low"], line["high"]
+    reach = "" if low is None else f"{1e3 * low:.4g} to {1e3 * high:.4g}, "
+    return f"{1e3 * step:.4g} ({reach}{line['steps']} steps)"
+
+
+def _as_table(lines: list[dict[str, Any]]) -> str:
     shown = [
         [
             line["ranks"],
             line["batch"],
             line["threads"],
-            f"{line['step_seconds'] * 1e3:.4g} ({line['low'] * 1e3:.4g} to"
-            f" {line['high'] * 1e3:.4g}, {line['steps']} steps)",
+            _step(line),
             f"{line['items_per_second']:.4g}",
             f"{line['efficiency']:.2f}",
         ]

@@ -10,6 +10,7 @@ from deepbench_ops.distributed.collective_kernel import POLICY, Ranks
 from deepbench_ops.distributed.collective_options import CollectiveRequest
 from deepbench_ops.measure.kernel_sampling import Measurement, measure, time_calls
 from deepbench_ops.problems.collective import Collective
+from deepbench_ops.statistics.median_interval import FEWEST_SAMPLES
 
 TITLED = ("framework", "transport")
 """Columns whose content is in the title."""
@@ -70,7 +71,11 @@ def timed(kernel: Kernel, repeats: int | None) -> Measurement:
 
 
 def cells(problem: Collective, precision: str, ranks: int, found: Measurement) -> list[str]:
-    """Return the cells of a line; bandwidths are from the median, in 10^9 bytes/s."""
+    """Return the cells of a line; bandwidths are from the median, in 10^9 bytes/s.
+
+    The noise of fewer than `FEWEST_SAMPLES` slices is unknown: two of three may agree by chance.
+    """
+    known = math.isfinite(found.noise) and len(found.seconds) >= FEWEST_SAMPLES
     seconds = statistics.median(found.seconds)
     size = problem.bytes(precision)
     bandwidth = size / seconds / 1e9
@@ -80,7 +85,7 @@ def cells(problem: Collective, precision: str, ranks: int, found: Measurement) -
         str(ranks),
         str(found.number * len(found.seconds)),
         f"{seconds * 1e3:.4g}",
-        f"{found.noise:.1%}" if math.isfinite(found.noise) else "unknown",
+        f"{found.noise:.1%}" if known else "unknown",
         f"{bandwidth:.4g}",
         f"{bandwidth * problem.bus_factor(ranks):.4g}",
         "exact",

@@ -211,13 +211,25 @@ def _wrong(row: Any) -> str:
 
 
 def remarks(rows: Iterable[Row]) -> list[str]:
-    """Return a line for each group of external settings that an import does not keep: asv's
-    results have no place for them, so that these times count as of unknown settings."""
-    found = Counter(row[SETTINGS] for row in rows if row[SETTINGS] not in ("", NO_SETTINGS))
+    """Return a line about the unsteady times of a table, which are left out, and one for each group
+    of external settings that an import does not keep: asv's results have no place for them, so that
+    these times count as of unknown settings."""
+    every = list(rows)
+    left = len(every) - len(_steady(every))
+    found = Counter(row[SETTINGS] for row in every if row[SETTINGS] not in ("", NO_SETTINGS))
     return [
-        f"{count} times were measured under {text}: imported they count as of unknown settings"
-        for text, count in found.items()
+        *([f"unsteady times, which are left out: {left}"] if left else []),
+        *(
+            f"{count} times were measured under {text}: imported they count as of unknown settings"
+            for text, count in found.items()
+        ),
     ]
+
+
+def _steady(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows without measured times that are unsteady: without their raw seconds the
+    reason is lost. That of a published time is found again from the machine's peaks."""
+    return [row for row in rows if not row[UNSTEADY] or row["framework"] == PUBLISHED]
 
 
 def checked_tables(
@@ -232,7 +244,7 @@ def checked_tables(
     of several machines, which no export is.
     """
     by_machine: dict[str, list[Row]] = defaultdict(list)
-    for row in rows:
+    for row in _steady(rows):
         by_machine[row["machine"]].append(row)
     if len(by_machine) > 1:
         names = ", ".join(sorted(by_machine))

@@ -13,7 +13,10 @@ ASKED = {
         *("model", "batch", "threads", "precision", "by", "layout", "inter_op"),
         *("device", "release"),
     ),
-    "scaling": ("model", "batch", "ranks", "precision", "split", "device", "release"),
+    "scaling": (
+        *("model", "batch", "ranks", "threads", "precision", "split"),
+        *("device", "release"),
+    ),
 }
 """Fields that identify a run, by its kind; a new run of this project replaces one with the same
 values, unless another launcher started its ranks."""

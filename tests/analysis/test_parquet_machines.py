@@ -48,7 +48,7 @@ TIMES = st.floats(1e-6, 1e3)
 SHARED = {
     **dict.fromkeys(("model", "precision", "device"), TEXT),
     "release": st.sampled_from(["torch-2.13.0", "a-b-1.0rc1", "plain"]),
-    "batch": COUNTS,
+    **dict.fromkeys(("batch", "threads"), COUNTS),
 }
 OPTIONAL = {
     **{name: st.none() | TEXT for name in ("framework", "day")},
@@ -56,7 +56,7 @@ OPTIONAL = {
     **dict.fromkeys(("batches", "steps", "inter_op_threads", "intra_op_threads"), COUNTS),
     "conditions": st.dictionaries(TEXT, TEXT, max_size=2),
 }
-OF_LATENCY = {**{"by": TEXT, "threads": COUNTS, "median_seconds": TIMES}, **SHARED}
+OF_LATENCY = {"by": TEXT, "median_seconds": TIMES, **SHARED}
 OF_SCALING = {"ranks": COUNTS, "split": st.booleans(), "step_seconds": TIMES, **SHARED}
 RUNS = st.one_of(
     st.fixed_dictionaries(
@@ -72,12 +72,12 @@ RUNS = st.one_of(
         optional={
             **OPTIONAL,
             **{name: st.none() | TIMES for name in ("low", "high")},
-            "threads": COUNTS,
         },
     ),
 ).filter(lambda run: not model_run_fields.why_not(run))
 RUN = {
-    **{"kind": "scaling", "model": "mmoe", "batch": 8, "ranks": 2, "split": False, "low": 1.0},
+    **{"kind": "scaling", "model": "mmoe", "batch": 8, "ranks": 2, "threads": 1, "split": False},
+    "low": 1.0,
     **{"precision": "float32", "device": "cpu", "release": "torch-2.13.0", "step_seconds": 1.0},
 }
 

@@ -83,6 +83,16 @@ def test_under_a_launcher_the_other_program_is_named(monkeypatch):
     assert "start python -m deepbench_ops.distributed with it" in err
 
 
+def test_an_interactive_shell_of_slurm_is_no_launcher(monkeypatch):
+    """It is a step with one rank; fewer than four slices have no noise."""
+    pytest.importorskip("torch")
+    monkeypatch.setenv("SLURM_PROCID", "0")
+    monkeypatch.setenv("SLURM_STEP_NUM_TASKS", "1")
+    status, out, err = allreduce("--ranks", "2", "--elements", "500", "--repeats", "3")
+    assert (0, "") == (status, err)
+    assert "unknown" in out.splitlines()[-1]
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_an_interrupted_command_leaves_no_process(how, monkeypatch):
     """However the command ends, its ranks end with it."""

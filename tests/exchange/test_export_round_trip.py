@@ -349,6 +349,20 @@ def test_a_workbook_holds_times_under_the_same_settings(here: Path) -> None:
     assert {"", "none"} == {row["settings"] for row in rows}
 
 
+def test_an_import_leaves_out_unsteady_times(here: Path) -> None:
+    """The reason is found from raw seconds, which a table has not; those of published times from
+    the peaks, which are known there too."""
+    path = here / "box.json"
+    exported(here / "here", path)
+    rows = json.loads(path.read_text())
+    rows[0]["unsteady"] = "yardstick off: 2.1 times"
+    path.write_text(json.dumps(rows))
+    status, out, err = deepbench("import", str(path), "--results", str(here / "there"))
+    assert (0, f"{path}: unsteady times, which are left out: 1\n") == (status, err)
+    assert f"{len(rows) - 1} times of box" in out
+    assert len(rows) - 1 == len(exported(here / "there", here / "again.json"))
+
+
 def test_an_import_says_which_settings_it_does_not_keep(here: Path) -> None:
     """An imported result has no records, which hold them."""
     measured_under(here / "here", "OPENBLAS_CORETYPE=Haswell", "")

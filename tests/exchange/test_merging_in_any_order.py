@@ -104,8 +104,9 @@ def round_of(name, number, column, short, ended):
 def run_of(kind, seconds, samples, day):
     """A run of a model."""
     names = {"latency": ("median_seconds", "batches"), "scaling": ("step_seconds", "steps")}
-    of_kind = {"latency": {"threads": 1, "by": "eager"}, "scaling": {"ranks": 2, "split": False}}
-    found = {"kind": kind, "model": "mmoe", "batch": 8, "precision": "float32", "device": "cpu"}
+    of_kind = {"latency": {"by": "eager"}, "scaling": {"ranks": 2, "split": False}}
+    found = {"kind": kind, "model": "mmoe", "batch": 8, "threads": 1, "precision": "float32"}
+    found["device"] = "cpu"
     numbers = dict(zip(names[kind], (seconds, samples), strict=True))
     numbers = {name: each for name, each in numbers.items() if each is not None}
     return found | of_kind[kind] | numbers | {"release": RELEASE.name, "day": day}

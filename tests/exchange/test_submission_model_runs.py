@@ -32,7 +32,7 @@ RUN = {
     **{"median_seconds": 1.0, "day": "2026-11-22"},
 }
 SCALING = {
-    **{"kind": "scaling", "model": "mmoe", "batch": 8, "ranks": 2, "split": False},
+    **{"kind": "scaling", "model": "mmoe", "batch": 8, "ranks": 2, "threads": 1, "split": False},
     **{"precision": "float32", "device": "cpu", "release": "torch-2.13.0", "step_seconds": 1.0},
 }
 

@@ -237,7 +237,7 @@ def test_the_runs_of_a_training_are_merged_with_the_profile(tmp_path):
     own = tmp_path / "results" / machine
     assert 2 * [f"{job.id}: measured times stored in {tmp_path / 'results'}: 2"] == said
     assert runs == model_runs.load(own)
-    assert (0.2, 0.1, 0.3) == tuple(runs[0][name] for name in ("step_seconds", "low", "high"))
+    assert (0.2, None) == (runs[0]["step_seconds"], runs[0]["low"])
     assert {"machine.json", "machine.profile"} < {each.name for each in own.iterdir()}
     _, machines, problems = machine_lines.read(tmp_path / "results", ())
     assert (runs, []) == (list({each.name: each.runs for each in machines}[machine]), problems)

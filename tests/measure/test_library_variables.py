@@ -219,6 +219,7 @@ def test_what_was_measured_under_another_setting_is_not_confirmed_here(monkeypat
     monkeypatch.setattr(library_variables, "of_this_process", lambda: ())
     slowed, unknown = (
         SimpleNamespace(
+            machine=each.machine,
             before=SimpleNamespace(name="numpy-2.0.0"),
             after=SimpleNamespace(name="numpy-2.1.0"),
             shifts=[SimpleNamespace(after=each, change=SimpleNamespace(ratio=2.0))],

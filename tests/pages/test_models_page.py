@@ -168,6 +168,28 @@ def test_each_table_has_its_order_in_the_address(page: Any, site: str) -> None:
     assert "&sort=-time+per+step" in page.url and "latency-sort=-batch" in page.url
 
 
+def test_trainings_on_other_devices_and_threads_are_lines_of_their_own(
+    page: Any, site: str, html: Path
+) -> None:
+    """Each with the efficiency against its own single rank; the command names the device."""
+    data = json.loads(unpacked((html / "data/models.js").read_text("utf-8")))
+    one = data["scaling"][0] | {"machine": "lab-1", "ranks": 1, "step_seconds": 0.4}
+    four = {"threads": 4, "step_seconds": 0.1}
+    on_gpu = {"device": "cuda", "step_seconds": 0.01}
+    two = {"ranks": 2}
+    data["scaling"] = [
+        one | more for each in ({}, four, on_gpu) for more in (each, {**each, **two})
+    ]
+    page.route("**/data/models.js", lambda route: route.fulfill(body=script_of(json.dumps(data))))
+    opened(page, site, "models.html#table=stcp920")
+    shown = {(row[6], row[-1]) for row in rows(page, "#scaling") if row[1] == "lab-1"}
+    named = ("1 thread each", "4 threads each", "1 thread each, on cuda")
+    assert {(how, "100 %") for how in named} == shown
+    page.locator("#scaling tr", has_text="on cuda").first.locator("button.open").click()
+    wanted = "deepbench scaling wide_deep --batch 1000 --device cuda"
+    assert wanted == page.inner_text("#scaling tr.detail code")
+
+
 def test_a_training_over_several_nodes_names_the_plan_that_repeats_it(
     page: Any, site: str, html: Path
 ) -> None:
@@ -185,7 +207,7 @@ def test_a_training_over_several_nodes_names_the_plan_that_repeats_it(
     page.route("**/data/models.js", lambda route: route.fulfill(body=changed))
     opened(page, site, "models.html#table=stcp920")
     shown = {(row[6], row[-1]) for row in rows(page, "#scaling") if row[1] == "lab-2x4-hdr200"}
-    by = "ranks started by {}".format
+    by = "1 thread each, ranks started by {}".format
     each = {by("srun"): ("100 %", "50 %"), by("mpirun"): ("100 %", "25 %")}
     assert {(how, share) for how, shares in each.items() for share in shares} == shown
     page.locator("#scaling tr", has_text=by("srun")).first.locator("button.open").click()

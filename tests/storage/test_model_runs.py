@@ -40,7 +40,7 @@ def test_another_layout_or_number_of_threads_is_another_question(tmp_path):
 def test_a_training_that_another_launcher_starts_is_another_question(tmp_path):
     """The runs of both launchers are kept, the newest of each."""
     scaling = {"kind": "scaling", "model": "mmoe", "batch": 8, "ranks": 2, "split": False}
-    scaling |= {"precision": "float32", "device": "cpu", "release": "torch-2.13.0"}
+    scaling |= {"threads": 1, "precision": "float32", "device": "cpu", "release": "torch-2.13.0"}
     for seconds, launcher in ((1.0, "srun"), (2.0, "mpirun"), (3.0, "srun")):
         run = {**scaling, "step_seconds": seconds, "conditions": {"launcher": launcher}}
         model_runs.add(tmp_path / "box", [run])
@@ -48,6 +48,16 @@ def test_a_training_that_another_launcher_starts_is_another_question(tmp_path):
     assert {"srun": 3.0, "mpirun": 2.0} == {
         run["conditions"]["launcher"]: run["step_seconds"] for run in stored
     }
+
+
+def test_a_training_with_another_number_of_threads_is_another_question(tmp_path):
+    """Both are kept: one rank with one thread is not compared with two of four threads each."""
+    scaling = {"kind": "scaling", "model": "mmoe", "batch": 8, "ranks": 1, "split": False}
+    scaling |= {"precision": "float32", "device": "cpu", "release": "torch-2.13.0"}
+    runs = [{**scaling, "threads": count, "step_seconds": 1.0 / count} for count in (1, 4)]
+    model_runs.add(tmp_path / "box", runs[:1])
+    model_runs.add(tmp_path / "box", runs[1:])
+    assert runs == model_runs.load(tmp_path / "box")
 
 
 def test_of_two_lines_that_answer_the_same_question_the_last_counts(tmp_path):

@@ -50,6 +50,7 @@ MODEL_RUNS = (
             "model": "wide_deep",
             "batch": 1000,
             "ranks": ranks,
+            "threads": 1,
             "precision": "float32",
             "split": False,
             "device": "cpu",

@@ -101,10 +101,12 @@ def outputs(problem: LinearCrossEntropy, operation: str) -> tuple[str, ...]:
 
 
 def reference_name(operation: str, precision: str) -> str:
-    """Return one name for fused operations and others where both store the loss in one type."""
+    """Return one name for all operations with the same reference; fused ones allow for the sums
+    that they store."""
     if operation.endswith("backward"):
         return operation
-    return f"forward, loss in {_stored(operation, precision)}"
+    fused = "fused " if operation.startswith(FUSED) else ""
+    return f"{fused}forward, loss in {_stored(operation, precision)}"
 
 
 def _stored(operation: str, precision: str) -> str:

@@ -5,14 +5,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from deepbench_ops.distributed.training.training_request import TrainingRequest
+from deepbench_ops.statistics.median_interval import log_interval
 
 
 def of(request: TrainingRequest, ranks: int, step_seconds: Sequence[float]) -> dict[str, Any]:
     """Return the run of a training; release, day and conditions are to be added.
 
-    step_seconds: of each measured step, on the slowest rank.
+    step_seconds: of each measured step, on the slowest rank. low, high: the interval of 99 % of
+    their median, None of fewer than four steps.
     """
-    low, high = interval(step_seconds)
+    low, high = log_interval(step_seconds) or (None, None)
     return {
         "kind": "scaling",
         "model": request.network,
@@ -27,10 +29,3 @@ def of(request: TrainingRequest, ranks: int, step_seconds: Sequence[float]) -> d
         "low": low,
         "high": high,
     }
-
-
-def interval(values: Sequence[float]) -> tuple[float, float]:
-    """Return an interval of the median of at least 95 %, from the order of the values alone."""
-    ordered = sorted(values)
-    aside = max(0, int(len(ordered) / 2 - 0.98 * len(ordered) ** 0.5))
-    return ordered[aside], ordered[-1 - aside]

@@ -18,7 +18,7 @@ from deepbench_ops.exchange.workbooks.workbook_headings import HeadingColumns, S
 from deepbench_ops.exchange.workbooks.xlsx_reader import CellAddress, Sheet
 from deepbench_ops.problems import size_checks
 from deepbench_ops.problems.family_list import size_types
-from deepbench_ops.problems.precision import MIXED, PRECISIONS
+from deepbench_ops.problems.precision import ALL_PRECISIONS, MIXED, PRECISIONS
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.storage import seconds_limits
@@ -250,13 +250,15 @@ def precision_of(sheet: Sheet, family: str) -> str:
     precision" below; on devices "Int8 inputs 32 bit math", which is of all families but
     convolutions where the sheet says "Convolution results are still in float". A sheet
     called FP16 that says Float was made from the other's template. Our own exports name bfloat16
-    and tf32 as well.
+    and tf32 as well, and precisions that DeepBench lacks by their names alone.
     """
     words = " ".join(_text(cell) for row in sheet.rows[:2] for cell in row[:8]).lower().strip()
     stated = words if words.startswith("precision") else ""
+    for name in ALL_PRECISIONS:
+        if stated == f"precision {name}":
+            return name
     for name in PRECISIONS:
-        named = name in stated and name in ("bfloat16", "tf32")
-        if named or stated == f"precision {name}":
+        if name in stated and name in ("bfloat16", "tf32"):
             return name
     if "int8" in stated:
         return "int8" if _in_int8(stated, family) else "float32"
@@ -329,13 +331,17 @@ def _rate(cells: Sequence[object], columns: HeadingColumns, operation: str) -> f
 
 
 def _work(timing: Timing) -> float:
-    """Return the FLOPs or bytes that the sheets divide by the time."""
+    """Return the FLOPs or bytes that the sheets divide by the time.
+
+    DeepBench's sheets count those of the forward pass for each backward one.
+    """
     problem = timing.problem
     if timing.ranks is not None:
         return problem.bytes(timing.precision) * timing.ranks
     if timing.problem.family == "sparse_gemm" and timing.operation == "forward":
         return float(problem.flops_as_published)  # type: ignore[attr-defined]
-    return problem.flops_of("forward" if "backward" in timing.operation else timing.operation)
+    of_forward = problem.sheets is not None and "backward" in timing.operation
+    return problem.flops_of("forward" if of_forward else timing.operation)
 
 
 def _ranks(sheet: Sheet, row: int, column: int) -> int:

@@ -189,16 +189,18 @@
         function launchers(row) {
             if (row.launcher) { return [row.launcher]; }
             var found = data.scaling.filter(function (other) {
-                return other.launcher && ['model', 'machine', 'precision', 'release', 'batch', 'split'].every(function (name) { return other[name] === row[name]; });
+                return other.launcher && ['model', 'machine', 'precision', 'release', 'batch', 'split', 'device', 'threads'].every(function (name) { return other[name] === row[name]; });
             });
             return found.length ? d.distinct(found.map(function (other) { return other.launcher; })) : [''];
         }
         data.scaling.forEach(function (row) {
             launchers(row).forEach(function (launcher) {
                 var split = row.split ? ' --split' : '', batch = ' --batch ' + row.batch;
-                var how = [row.split && 'tables split over the ranks', launcher && 'ranks started by ' + launcher].filter(Boolean).join(', ');
+                var how = [d.counted(row.threads, 'thread') + ' each', row.device !== 'cpu' && 'on ' + row.device,
+                    row.split && 'tables split over the ranks', launcher && 'ranks started by ' + launcher].filter(Boolean).join(', ');
+                var device = row.device === 'cpu' ? '' : ' --device ' + row.device;
                 var about = {model: row.model, pass: 'training_step', machine: row.machine, precision: row.precision, of: row.release,
-                    batch: row.batch, how: how, command: 'deepbench scaling ' + row.model + batch + split};
+                    batch: row.batch, how: how, command: 'deepbench scaling ' + row.model + batch + split + device};
                 var key = JSON.stringify(about);
                 add(key, about, row.ranks, row.batch * row.ranks / row.step_seconds, d.other_versions(row.step_seconds, row.conflict));
                 groups[key].known = machines[row.machine];
