@@ -64,7 +64,7 @@ def machine(
       FLOP/s      the peak at each precision: 2·n^3 over the time of a square
                   product, the best of many runs and of all installed frameworks
       bytes/s     the memory bandwidth: a = b + 3c on arrays four times the
-                  last cache, 24 bytes an element as STREAM counts, the best run
+                  last caches, 24 bytes an element as STREAM counts, the best run
       yardsticks  nominal seconds of the fixed workloads that kernels are timed
                   next to; an earlier profile's are kept, because the points on
                   the timeline are multiples of them

@@ -6,10 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-from deepbench_ops.measure import fingerprint, gpu_readings, library_variables
+from deepbench_ops.measure import (
+    core_choice,
+    fingerprint,
+    gpu_readings,
+    library_variables,
+    threads,
+)
 
 NO_ACCELERATOR = "none"
-CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 PROC = Path("/proc")
 
 
@@ -35,7 +40,7 @@ def facts() -> dict[str, str]:
     kernel, driver, external settings."""
     found = {
         "memory_bytes": str(memory_bytes() or ""),
-        "last_level_cache_bytes": str(last_level_cache()),
+        "last_level_cache_bytes": str(last_level_caches()),
         "kernel": platform.release(),
         "processor": fingerprint.silicon(),
         fingerprint.SETTINGS: library_variables.text(library_variables.of_this_process()),
@@ -86,8 +91,18 @@ def parse_accelerators(listing: str) -> dict[str, str]:
     return found
 
 
-def last_level_cache(caches: Path = CACHES) -> int:
-    """Return the bytes of the largest cache of the first processor, 0 where unknown."""
+def last_level_caches(root: Path = core_choice.CPUS) -> int:
+    """Return the bytes of all last-level caches of the cores that this process may use together, 0
+    where unknown.
+
+    root: where the system describes its processors.
+    """
+    groups = core_choice.grouped(sorted(threads.allowed_cpus()), root)
+    return sum(_largest(root / f"cpu{first}" / "cache") for first, *_ in groups)
+
+
+def _largest(caches: Path) -> int:
+    """Return the bytes of the largest cache in a folder, 0 where unknown."""
     largest = 0
     for path in caches.glob("index*/size"):
         text = path.read_text().strip()

@@ -148,8 +148,8 @@ def triad(threads: int, elements: int, seconds: float, clock: Clock = time.perf_
 
 
 def triad_elements(cache_bytes: int, free_bytes: int) -> int:
-    """Return the number of elements of each array: four times the last-level cache, at least 64 MiB
-    and at most an eighth of the free memory."""
+    """Return the number of elements of each array: four times the last-level caches of all cores,
+    at least 64 MiB and at most an eighth of the free memory."""
     wanted = max(64 * 2**20, 4 * cache_bytes)
     return max(BLOCK_ELEMENTS, min(wanted, free_bytes // 8) // ELEMENT_BYTES)
 

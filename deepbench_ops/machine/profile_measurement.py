@@ -190,7 +190,7 @@ def _bandwidth(device: str, threads: int) -> Figure:
     """Return the bytes/s of a device: a triad, or the copy of the yardstick that it declares."""
     if device == yardstick.PROCESSOR:
         elements = peak_rates.triad_elements(
-            machine_facts.last_level_cache(), machine_facts.available_bytes()
+            machine_facts.last_level_caches(), machine_facts.available_bytes()
         )
         return peak_rates.triad(threads, elements, TRIAD_SECONDS)
     try:

@@ -3,6 +3,7 @@
 import pytest
 
 from deepbench_ops.machine import machine_facts
+from deepbench_ops.measure import threads
 
 pytest.importorskip("asv", reason="machine entries are asv's: the `track` extra")
 
@@ -56,10 +57,18 @@ def test_accelerators_are_read_from_the_listing(listing, expected):
     assert expected == machine_facts.parse_accelerators(listing)
 
 
-def test_last_level_cache_is_the_largest(tmp_path):
-    """The largest size wins, whatever its unit; no folder is 0."""
-    for index, size in enumerate(["32K", "2048K", "32M"]):
-        (tmp_path / f"index{index}").mkdir()
-        (tmp_path / f"index{index}" / "size").write_text(size + "\n")
-    assert 32 * 2**20 == machine_facts.last_level_cache(tmp_path)
-    assert 0 == machine_facts.last_level_cache(tmp_path / "absent")
+@pytest.mark.parametrize(
+    ("shared", "caches"), [(["0-3"] * 4, 1), (["0-1", "0-1", "2-3", "2-3"], 2)]
+)
+def test_last_level_caches_are_those_of_all_cores(tmp_path, monkeypatch, shared, caches):
+    """The largest cache of each group of cores, whatever its unit; 0 where they are not known."""
+    monkeypatch.setattr(threads, "allowed_cpus", lambda: {0, 1, 2, 3})
+    for cpu, cores in enumerate(shared):
+        for level, size in enumerate(["32K", "2048K", "32M"], 1):
+            index = tmp_path / f"cpu{cpu}" / "cache" / f"index{level}"
+            index.mkdir(parents=True)
+            (index / "size").write_text(size + "\n")
+            (index / "level").write_text(f"{level}\n")
+            (index / "shared_cpu_list").write_text((cores if level == 3 else str(cpu)) + "\n")
+    assert caches * 32 * 2**20 == machine_facts.last_level_caches(tmp_path)
+    assert 0 == machine_facts.last_level_caches(tmp_path / "absent")
