@@ -196,11 +196,10 @@
         data.scaling.forEach(function (row) {
             launchers(row).forEach(function (launcher) {
                 var split = row.split ? ' --split' : '', batch = ' --batch ' + row.batch;
-                var how = [d.counted(row.threads, 'thread') + ' each', row.device !== 'cpu' && 'on ' + row.device,
-                    row.split && 'tables split over the ranks', launcher && 'ranks started by ' + launcher].filter(Boolean).join(', ');
+                var how = [row.device !== 'cpu' && 'on ' + row.device, row.split && 'tables split over the ranks', launcher && 'ranks started by ' + launcher].filter(Boolean).join(', ');
                 var device = row.device === 'cpu' ? '' : ' --device ' + row.device;
                 var about = {model: row.model, pass: 'training_step', machine: row.machine, precision: row.precision, of: row.release,
-                    batch: row.batch, how: how, command: 'deepbench scaling ' + row.model + batch + split + device};
+                    batch: row.batch, threads: d.counted(row.threads, 'thread') + ' each', how: how, command: 'deepbench scaling ' + row.model + batch + split + device};
                 var key = JSON.stringify(about);
                 add(key, about, row.ranks, row.batch * row.ranks / row.step_seconds, d.other_versions(row.step_seconds, row.conflict));
                 groups[key].known = machines[row.machine];
@@ -226,7 +225,7 @@
         var lines = d.distinct(rows.map(function (row) { return row.group; }));
         var names = distinct_labels(lines, function (group) {
             return [group.about.model, group.about.machine + d.unsigned_words(group.known), group.about.how].filter(Boolean).join(', ');
-        }, ['precision', 'pass', 'of', 'batch'].map(function (key) {
+        }, ['precision', 'pass', 'of', 'batch', 'threads'].map(function (key) {
             return function (group) { return (key === 'batch' ? 'batch ' : '') + d.words(group.about[key] || 'not stated'); };
         }));
         d.plot(at('scaling-chart'), {
@@ -256,7 +255,9 @@
                 {title: 'pass', value: function (row) { return d.words(row.group.about.pass); }},
                 {title: 'batch', number: true, value: function (row) { return row.group.about.batch; }},
                 {title: 'with', head: 'framework', value: function (row) { return row.group.about.of; }},
-                {title: 'how', head: 'conditions', long: true, value: function (row) { return row.group.about.how; }},
+                {title: 'how', head: 'conditions', long: true, value: function (row) {
+                    return [row.group.about.threads, row.group.about.how].filter(Boolean).join(', ');
+                }},
                 {title: 'devices', number: true, value: function (row) { return row.devices; }},
                 {title: 'items a second', head: 'items per second', unit: 'items/s', number: true, value: function (row) { return row.rate; }, text: function (value) { return d.digits(value, 4); }},
                 {title: 'efficiency', unit: 'share', number: true, value: function (row) { return row.efficiency; },
