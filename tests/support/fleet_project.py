@@ -92,7 +92,7 @@ def environ(home: Path) -> dict[str, str]:
     """
     temporary = Path(tempfile.gettempdir()) / hashlib.sha256(bytes(home)).hexdigest()[:12]
     if not temporary.exists():
-        temporary.mkdir()
+        temporary.mkdir(exist_ok=True)  # jobs of a test start at the same time
         atexit.register(shutil.rmtree, temporary, ignore_errors=True)
     own = {"HOME": str(home), "TMPDIR": str(temporary), "PYTHONPATH": str(ROOT)}
     return {**os.environ, **own, "DEEPBENCH_THREADS": "1"}
