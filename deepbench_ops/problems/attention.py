@@ -46,6 +46,8 @@ class Attention(Problem):
     listed_in: ClassVar[tuple[str, ...]] = MODERN_SETS
     operations: ClassVar[tuple[str, ...]] = ("forward", "backward", *FORCED)
     precisions: ClassVar[tuple[str, ...]] = ("float32", "tf32", "bfloat16", "float16")
+    latent: ClassVar[bool] = False
+    """Whether a value is a part of its key; in `AttentionDecode` it is a size of the problem."""
     headline: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "modern": (
             "attention_b1_h64_kv8_q1024_s1024_d128_v128_causal",

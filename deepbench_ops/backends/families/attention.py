@@ -63,7 +63,7 @@ class AttentionInputs:
     @cached_property
     def v(self) -> np.ndarray:
         """Values, b x hkv x skv x dv; in latent attention the first dv numbers of the keys."""
-        if getattr(self.problem, "latent", False):
+        if self.problem.latent:
             return self.k[..., : self.problem.dv]
         return self._drawn(self.problem.hkv, self.problem.skv, self.problem.dv, HALF_WIDTH, V)
 
@@ -74,7 +74,7 @@ class AttentionInputs:
 
     def of(self, operation: str) -> dict[str, np.ndarray]:
         """Return the operands of an operation by name."""
-        names = ["q", "k"] if getattr(self.problem, "latent", False) else ["q", "k", "v"]
+        names = ["q", "k"] if self.problem.latent else ["q", "k", "v"]
         names += ["gradient"] if is_backward(operation) else []
         return {name: getattr(self, name) for name in names}
 

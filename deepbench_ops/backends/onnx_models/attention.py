@@ -39,7 +39,7 @@ def model(problem: Any, drawn: AttentionInputs, precision: str, operation: str) 
         raise Unsupported(f"ONNX names no {FORCED[operation]} implementation of attention")
     graph = Graph(OPSET, IR_VERSION)
     given = [graph.input(name, getattr(drawn, name)) for name in "qk"]
-    latent = getattr(problem, "latent", False)
+    latent = problem.latent
     given.append(given[1][:, : problem.dv] if latent else graph.input("v", drawn.v))
     square = problem.sq == problem.skv
     if problem.causal and not square:

@@ -26,9 +26,9 @@ def model(problem: Any, drawn: AttentionInputs, precision: str, operation: str) 
     """
     p = problem
     last_tokens = (p.causal and p.sq == p.skv) or p.sq == 1
-    if p.hq == p.hkv and not (p.causal or getattr(p, "latent", False)):
+    if p.hq == p.hkv and not (p.causal or p.latent):
         return _per_head(p, drawn)
-    if last_tokens and p.d == p.dv and not getattr(p, "latent", False):
+    if last_tokens and p.d == p.dv and not p.latent:
         return _in_groups(p, drawn)
     raise Unsupported(
         f"this release has no ONNX Attention, {PER_HEAD} has neither groups nor a causal mask, and"

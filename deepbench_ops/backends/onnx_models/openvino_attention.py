@@ -49,7 +49,7 @@ def model(problem: Any, drawn: AttentionInputs, precision: str, operation: str) 
         "q": np.ascontiguousarray(drawn.q).reshape(p.b, p.hkv, rows, p.d),
         "k": np.ascontiguousarray(drawn.k),
     }
-    latent = getattr(p, "latent", False)
+    latent = p.latent
     if not latent:
         feeds["v"] = np.ascontiguousarray(drawn.v)
     route = f"OpenVINO's {OPERATOR} of opset 13"

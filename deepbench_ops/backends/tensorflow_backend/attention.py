@@ -29,7 +29,7 @@ def function(
     if operation in FORCED:
         raise Unsupported("tensorflow has no attention operator with several implementations")
     call = _attention(problem, precision)
-    names = "qk" if getattr(problem, "latent", False) else "qkv"
+    names = "qk" if problem.latent else "qkv"
     operands = backend.tensors(precision, *(_grouped(drawn, name) for name in names))
     notes = {"implementation": "math", "layout": "(batch, head, token, number)"}
     if operation != "backward":

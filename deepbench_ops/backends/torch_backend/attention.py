@@ -95,7 +95,7 @@ def forward(
     problem, dtype = drawn.problem, DTYPES[precision]
     q = backend.tensor(drawn.q, dtype)
     k = backend.tensor(drawn.k, dtype)
-    latent = getattr(problem, "latent", False)
+    latent = problem.latent
     v = k[..., : problem.dv] if latent else backend.tensor(drawn.v, dtype)
     more: dict[str, Any] = {}
     if problem.causal and problem.sq == problem.skv:
