@@ -60,7 +60,7 @@ CONDITIONS = (DEVICE, CACHE, LAYOUT, EXECUTION)
 def demand_usual(conditions: Iterable[Condition], reason: str) -> None:
     """Raise DeepbenchError where an environment variable asks for an unusual condition.
 
-    reason: why the command that runs has none of them, for the message.
+    reason: the end of the message: why the command cannot measure so, and the mend.
     """
     for one in conditions:
         if one.of(os.environ) != one.usual:
@@ -68,7 +68,5 @@ def demand_usual(conditions: Iterable[Condition], reason: str) -> None:
 
 
 def demand_warm() -> None:
-    """Raise DeepbenchError where cold caches are asked for: releases in turns have warm ones."""
-    demand_usual(
-        [CACHE], "releases in turns are measured with warm caches; unset it, or use asv run"
-    )
+    """Raise DeepbenchError where cold caches are asked for: live processes have warm ones."""
+    demand_usual([CACHE], "this command measures with warm caches alone; unset it, or use asv run")

@@ -69,8 +69,8 @@ class Cause:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The interval of 99 % of its ratio; None of several kernels where not all of them count in
-        the verdict on them as one."""
+        """The interval of 99 % of its ratio; None of several kernels without shared rounds, or if
+        `pooled` leaves some out."""
         if len(self.shifts) == 1:
             return self.shifts[0].change.low, self.shifts[0].change.high
         if self.pooled is None or self.pooled.kernels < len(self.shifts):

@@ -22,7 +22,7 @@ from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import atomic_write, ensemble_round_files
 
 UNSUPPORTED = "Unsupported: "
-"""Begin of the reasons for which a release has no such kernel.
+"""Prefix of the reasons for which a release has no such kernel.
 
 Others are accidents, or limits of memory and time (`errors.BeyondLimits`), and may not hold again.
 """

@@ -66,8 +66,8 @@ def load(
     Published times that are wrong are left out. Unsteady points are included, with their reason.
     `rounds` asks for their rounds and notes too, `samples` for their samples. `strange` counts the
     results that are left out because they are no kernel of this suite. Damaged files and
-    values that cannot be right are left out and reported, unless there is a `strange`: its owner
-    names them.
+    values that cannot be right are left out and reported, unless `strange` is given: its caller
+    reports them.
     Raises DeepbenchError for a machine that has no results, or a file of samples that is broken.
     """
     counted: Counter[str] = Counter() if strange is None else strange

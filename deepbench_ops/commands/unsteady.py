@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     "limit",
     metavar="SHARE",
     type=float,
-    help="Pick points whose processes lie further apart than this, too: 0.2 is 20 %.",
+    help="Also pick points whose processes, or interval in a history, spread more: 0.2 is 20 %.",
 )
 @results_folder
 def unsteady(release: str, machine: str | None, limit: float | None, results: Path) -> None:
@@ -38,7 +38,8 @@ def unsteady(release: str, machine: str | None, limit: float | None, results: Pa
     the limits.
 
     The pattern goes to standard output; the points with their reasons, their number and the command
-    go to standard error.
+    go to standard error. For points of a history use the printed command: without its
+    DEEPBENCH_ALONE=1 nothing is measured.
     """
     from deepbench_ops.analysis import unsteady_list as points
     from deepbench_ops.asv_adapter import machine_entry
@@ -74,8 +75,8 @@ def unsteady(release: str, machine: str | None, limit: float | None, results: Pa
 
 
 def _wide(point: "Point", limit: float | None) -> str:
-    """Return the reason for a point whose processes lie further apart than a limit; that of a
-    history for its interval, since a few of its rounds may be ruined."""
+    """Return why a point spreads more than a limit, a share; "" where it does not. In a history its
+    interval of 99 % counts, since a few rounds may be ruined."""
     if limit is None or len(point.rounds) < 2:
         return ""
     if point.ensemble is not None:

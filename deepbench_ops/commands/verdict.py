@@ -337,7 +337,7 @@ def _reach(cause: "Cause", ratios: Sequence[float]) -> str:
     found = interval_text(ratios[0], ratios[-1])
     if cause.pooled is None:
         return found
-    some = f" of {cause.pooled.kernels}" if cause.interval is None else ""
+    some = f" of {cause.pooled.kernels} kernels:" if cause.interval is None else ""
     mean = cause.pooled.verdict
     return f"{found}; mean{some} {interval_text(mean.low, mean.high)} (99 %)"
 

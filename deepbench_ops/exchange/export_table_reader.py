@@ -215,10 +215,15 @@ def remarks(rows: Iterable[Row]) -> list[str]:
     of external settings that an import does not keep: asv's results have no place for them, so that
     these times count as of unknown settings."""
     every = list(rows)
-    left = len(every) - len(_steady(every))
-    found = Counter(row[SETTINGS] for row in every if row[SETTINGS] not in ("", NO_SETTINGS))
+    kept = _steady(every)
+    left = len(every) - len(kept)
+    found = Counter(row[SETTINGS] for row in kept if row[SETTINGS] not in ("", NO_SETTINGS))
     return [
-        *([f"unsteady times, which are left out: {left}"] if left else []),
+        *(
+            [f"unsteady times, left out: {left}; measure them again before an export"]
+            if left
+            else []
+        ),
         *(
             f"{count} times were measured under {text}: imported they count as of unknown settings"
             for text, count in found.items()
@@ -227,8 +232,8 @@ def remarks(rows: Iterable[Row]) -> list[str]:
 
 
 def _steady(rows: Iterable[Row]) -> list[Row]:
-    """Return the rows without measured times that are unsteady: without their raw seconds the
-    reason is lost. That of a published time is found again from the machine's peaks."""
+    """Return all rows but unsteady measured ones: a table lacks the raw seconds, which show why.
+    The reason of a published time is found again from the machine's peaks."""
     return [row for row in rows if not row[UNSTEADY] or row["framework"] == PUBLISHED]
 
 

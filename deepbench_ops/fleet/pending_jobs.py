@@ -101,8 +101,8 @@ def waiting(folder: Path) -> list[PendingJob]:
 def why_never(job: PendingJob, states: Mapping[str, str], settled: bool) -> str:
     """Return a line with the reason why a job will never start, and the mend; "" where it may.
 
-    states: those of the nodes of its partition, from `slurm_nodes.states`. settled: whether it has
-    been too large for its partition for `SETTLED_SECONDS`.
+    states: those of the nodes of its partition, from `slurm_nodes.states`. settled: whether the
+    job has had the reason `TOO_LARGE` for `SETTLED_SECONDS`.
     """
     if mend := FORBIDDEN.get(job.reason.partition(",")[0]):
         return f"Slurm starts no such job in {job.partition} ({job.reason}): {mend}"

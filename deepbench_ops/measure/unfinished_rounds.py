@@ -33,7 +33,7 @@ from deepbench_ops.storage.fact_lines import FactsByDigest
 DOING = "deepbench history"
 
 BEYOND_LIMITS = f"{BeyondLimits.__name__}: "
-"""Begin of the reasons that may hold no longer when a command is started again."""
+"""Prefix of the reasons that may hold no longer when a command is started again."""
 
 
 @dataclass

@@ -1,8 +1,8 @@
 """Slices of several live workers, one after the other or in turns, on the same cores.
 
-A short slice runs to its end. A call that takes longer than a turn is stopped on its way and goes
-on later, so that disturbances of the machine fall on all workers alike; each one's time is
-that of its own turns.
+Short slices run to their end. Where the calls of all take longer than a turn, each is stopped on
+its way and goes on later, so that disturbances of the machine fall on all workers alike; each one's
+time is that of its own turns.
 """
 
 import time
@@ -70,17 +70,17 @@ def in_turns(workers: Sequence[LiveWorker], calls: Sequence[int]) -> list[float]
         worker.send(do="slice", calls=number)
     while missing := [index for index in range(len(workers)) if index not in {*found, *failed}]:
         for index in missing:
-            woken = time.perf_counter()
+            resumed = time.perf_counter()
             try:
                 answer = _answer(workers[index], TURN_SECONDS if missing != [index] else None)
             except WorkerFailed as error:
                 failed[index] = error
                 continue
-            running[index].append((woken, time.perf_counter()))
+            running[index].append((resumed, time.perf_counter()))
             if answer is not None:
                 taken = calls[index] * answer["seconds"]
                 found[index] = _spent(running[index], answer["ended"], taken) / calls[index]
-            elif sum(stopped - woken for woken, stopped in running[index]) > ANSWER_SECONDS:
+            elif sum(stopped - resumed for resumed, stopped in running[index]) > ANSWER_SECONDS:
                 failed[index] = WorkerFailed.silent(workers[index])
     if failed:
         raise next(iter(failed.values()))
@@ -102,4 +102,4 @@ def _answer(worker: LiveWorker, seconds: float | None) -> dict[str, float] | Non
 def _spent(turns: Iterable[tuple[float, float]], ended: float, seconds: float) -> float:
     """Return how much of so many seconds before it ended a worker was running."""
     began = ended - seconds
-    return sum(max(0.0, min(stopped, ended) - max(woken, began)) for woken, stopped in turns)
+    return sum(max(0.0, min(stopped, ended) - max(resumed, began)) for resumed, stopped in turns)

@@ -14,7 +14,8 @@ FactsByDigest = dict[str, dict[str, str]]
 
 
 def lines(facts: Mapping[str, dict[str, str]], digests: Iterable[str]) -> list[Mapping[str, Any]]:
-    """Return the lines of these facts, in the order of their digests. Raises KeyError."""
+    """Return the lines of these facts, in the order of their digests. Raises KeyError for one
+    without facts."""
     return [{"fingerprint": digest, "facts": facts[digest]} for digest in sorted(digests)]
 
 

@@ -168,7 +168,7 @@ def test_the_mean_says_how_many_kernels_count_in_it():
     shared[task(problems[4])] = rounds([0.0, 0.7], noise=0.2)
     (cause,) = causes(lines_with_rounds.joined([line(each) for each in problems], shared))
     assert (5, 4, None) == (len(cause.shifts), cause.pooled.kernels, cause.interval)
-    assert any("; mean of 4 1.0" in text for text in verdict._row(cause, None))
+    assert any("; mean of 4 kernels: 1.0" in text for text in verdict._row(cause, None))
     assert verdict_page.row(cause)["mean_range"].endswith(" (4 of 5 kernels)")
 
 

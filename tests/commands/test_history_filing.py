@@ -581,4 +581,4 @@ def test_cold_caches_are_refused(target, monkeypatch):
     monkeypatch.setenv("DEEPBENCH_CACHE", "cold")
     status, _, err = history()
     assert 2 == status
-    assert "releases in turns are measured with warm caches" in err
+    assert "this command measures with warm caches alone" in err

@@ -358,7 +358,8 @@ def test_an_import_leaves_out_unsteady_times(here: Path) -> None:
     rows[0]["unsteady"] = "yardstick off: 2.1 times"
     path.write_text(json.dumps(rows))
     status, out, err = deepbench("import", str(path), "--results", str(here / "there"))
-    assert (0, f"{path}: unsteady times, which are left out: 1\n") == (status, err)
+    wanted = f"{path}: unsteady times, left out: 1; measure them again before an export\n"
+    assert (0, wanted) == (status, err)
     assert f"{len(rows) - 1} times of box" in out
     assert len(rows) - 1 == len(exported(here / "there", here / "again.json"))
 

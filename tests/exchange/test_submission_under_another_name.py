@@ -55,7 +55,7 @@ def test_the_line_names_the_option_that_keeps_both(tmp_path, change):
     assert 0 == deepbench("import", str(first), *options)[0]
     status, _, err = deepbench("import", str(second), *options)
     assert (2, 1) == (status, err.count("\n"))
-    assert "to keep both, import it under another name with --machine NAME" in err
+    assert "if it is another machine, import it under another name with --machine NAME" in err
     for _ in range(2):
         status, out, _ = deepbench("import", str(second), "--machine", "box-2", *options)
         assert 0 == status

@@ -60,12 +60,12 @@ FORMAT, VERSION = "deepbench-submission", 6
 NAMED = ("machine", "profile")
 """Fields with the machine's name."""
 
-MEND = "to keep both, import it under another name with --machine NAME"
+MEND = "if it is another machine, import it under another name with --machine NAME"
 """For a file whose machine has the name of another one."""
 
 
 class NameTaken(DeepbenchError):
-    """A submission whose machine has the name of another one here."""
+    """A submission that does not fit the results stored under its machine's name."""
 
 
 @dataclass(frozen=True)
