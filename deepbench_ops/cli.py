@@ -66,12 +66,13 @@ SECTIONS = {
         "unsteady": "points of a release to measure again",
         "query": "query all results with SQL",
     },
-    "Releases, and results of others": {
+    "Releases and stored results": {
         "release": "list, add, update and clean up releases",
         "import": "read published results, logs and submissions",
         "conflicts": "points for which different numbers were sent, and the choice of one",
         "export": "write results as a workbook or a table",
         "store": "results as Parquet files, for SQL and other tools",
+        "recalibrate": "stored times by renewed readings of the yardsticks",
         "submit": "pack the results of a machine for others to import",
     },
 }

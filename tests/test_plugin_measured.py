@@ -31,8 +31,8 @@ SURVEY = """
 from pathlib import Path
 from deepbench_ops import backends
 backends.NAMES = ("toy",)
-from deepbench_ops.machine import machine_profile, profile_measurement
-profile_measurement.NOMINAL_SECONDS = profile_measurement.TRIAD_SECONDS = 0.2
+from deepbench_ops.machine import machine_profile, nominal_measurement, profile_measurement
+nominal_measurement.NOMINAL_SECONDS = profile_measurement.TRIAD_SECONDS = 0.2
 machine_profile.write(Path("results"), profile_measurement.measure_profile("here", 1, None))
 """
 """The work of `deepbench machine` after its questions, with one framework and in less time."""

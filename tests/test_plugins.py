@@ -640,9 +640,9 @@ MACHINE = """
 import sys
 from deepbench_ops import backends
 backends.NAMES = ("toy",)
-from deepbench_ops.machine import profile_measurement
+from deepbench_ops.machine import nominal_measurement, profile_measurement
 from deepbench_ops.measure import blas_cost
-profile_measurement.NOMINAL_SECONDS = profile_measurement.TRIAD_SECONDS = 0.2
+nominal_measurement.NOMINAL_SECONDS = profile_measurement.TRIAD_SECONDS = 0.2
 profile_measurement.MORE_SECONDS = 600.0  # other tests may run meanwhile
 blas_cost.lines = lambda: []
 from deepbench_ops.cli import main

@@ -34,7 +34,7 @@ from deepbench_ops.asv_adapter import private_result_fields, result_files, resul
 from deepbench_ops.asv_adapter.patch_installation import Function, Patch
 from deepbench_ops.asv_adapter.remeasured_points import Remeasured
 from deepbench_ops.errors import DeepbenchError, remedy
-from deepbench_ops.machine import machine_profile, profile_measurement, state_profile
+from deepbench_ops.machine import machine_profile, nominal_measurement, state_profile
 from deepbench_ops.measure import fingerprint, nominal_readings, threads, yardstick
 from deepbench_ops.storage import atomic_write, locks, measurement_files
 
@@ -179,9 +179,10 @@ def _with_nominal(save: Callable[[Machine, str], None]) -> Callable[[Machine, st
                 if not set(yardstick.KINDS) <= set(known.nominal(count, yardstick.VERSION)):
                     log.info(f"Reading the yardsticks of this machine, {count} threads")
                     before = state_profile.latencies(count)
-                    fresh = not known.nominal(count, yardstick.VERSION)
-                    readings = profile_measurement.yardsticks(
-                        count, known, renew=False, warn=log.warning
+                    fresh = nominal_measurement.reads_all(known, count, renew=False)
+                    at = state_profile.level_now(known, before)
+                    readings = nominal_measurement.yardsticks(
+                        count, known, renew=False, warn=log.warning, at=at
                     )
                     known = replace(known, yardstick_version=yardstick.VERSION, yardsticks=readings)
                     known = state_profile.with_state(known, count, before, fresh, log.warning)

@@ -29,7 +29,8 @@ from deepbench_ops.machine.machine_profile import Figure, Profile
 @click.option(
     "--renew-yardsticks",
     is_flag=True,
-    help="Read the yardsticks again: later points are not comparable with earlier ones.",
+    help="Read the yardsticks of this state again; deepbench recalibrate then corrects stored"
+    " times.",
 )
 @click.option(
     "--renew-peaks",
@@ -76,7 +77,8 @@ def machine(
     """
     from deepbench_ops.asv_adapter import machine_entry
     from deepbench_ops.machine import machine_facts, machine_profile
-    from deepbench_ops.measure import fingerprint, threads, yardstick
+    from deepbench_ops.machine.nominal_measurement import reads_all
+    from deepbench_ops.measure import fingerprint, threads
     from deepbench_ops.storage import locks
 
     count = threads.fix()
@@ -108,10 +110,11 @@ def machine(
 
     renewed = Renewed(peaks=renew_peaks, yardsticks=renew_yardsticks)
     before = state_profile.latencies(count)
-    unread = old is None or renew_yardsticks or not old.nominal(count, yardstick.VERSION)
+    at = state_profile.level_now(old, before)
     found = measure_profile(
-        identity["machine"], count, old, renewed, show_step, note, frameworks or NAMES
+        identity["machine"], count, old, renewed, show_step, note, frameworks or NAMES, at
     )
+    unread = reads_all(old, count, renew_yardsticks)
     show_step("states of the machine")
     found = state_profile.with_state(found, count, before, unread, note)
     show_profile(found)

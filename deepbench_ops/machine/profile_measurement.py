@@ -6,7 +6,7 @@ figures may be too low: the user gets a warning.
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
@@ -15,6 +15,7 @@ from deepbench_ops import backends
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.machine import machine_facts, peak_rates
 from deepbench_ops.machine.machine_profile import NEXT_TO_LOAD, Figure, Profile
+from deepbench_ops.machine.nominal_measurement import Say, ignore, is_of_now, yardsticks
 from deepbench_ops.machine.other_load import LoadMonitor
 from deepbench_ops.measure import yardstick
 
@@ -31,13 +32,6 @@ DISAGREE = 1.1
 """Factor between the best values of two passes above which they were disturbed; on a quiet machine
 they differ by a few percent."""
 
-NOMINAL_SECONDS = 1.0
-NOMINAL_WINDOWS = 4
-AGREE = 1.03
-PAUSE_SECONDS = 0.5
-"""A yardstick is read twice, or up to NOMINAL_WINDOWS times with a pause in between, until the two
-best readings agree within AGREE."""
-
 MUCH = 1.1
 """Factor between a former peak and today's above which the user is informed that it is kept."""
 
@@ -46,12 +40,6 @@ KEPT = ", kept from "
 
 LIBRARIES = ("cuda", "hip", "cudnn", "xla_runtime")
 """Names in `Backend.versions` of the GPU libraries that a framework contains."""
-
-Say = Callable[[str], None]
-
-
-def ignore(_: str) -> None:
-    """Ignore a line of the report."""
 
 
 @dataclass(frozen=True)
@@ -70,10 +58,12 @@ def measure_profile(
     say: Say = print,
     warn: Say = ignore,
     frameworks: tuple[str, ...] = backends.NAMES,
+    at: float | None = None,
 ) -> Profile:
     """Measure this machine on `threads` threads, and its accelerators; return the new profile.
 
-    frameworks: those whose products are measured, if they are installed.
+    frameworks: those whose products are measured, if they are installed. at: the level of latency
+    between two cores, in nanoseconds, at which the processor's yardsticks are read; None for any.
 
     Accelerators are the GPU that the driver lists, and devices that other distributions declare if
     a framework for them is installed.
@@ -101,7 +91,7 @@ def measure_profile(
             measured[device] = {**gemms, peak_rates.BYTE_RATE: _bandwidth(device, threads)}
         passes.append(measured)
     say("yardsticks")
-    nominal = yardsticks(threads, old, renewed.yardsticks, warn, devices)
+    nominal = yardsticks(threads, old, renewed.yardsticks, warn, devices, at)
     facts |= _libraries(threads, frameworks) if peak_rates.GPU in devices else {}
     found = {device: best_of([each[device] for each in passes], warn) for device in devices}
     earlier = None if renewed.peaks else old
@@ -121,16 +111,30 @@ def measure_profile(
         yardstick_version=yardstick.VERSION,
         yardsticks=nominal,
         factor_by_chance=old.factor_by_chance if old else 0.0,
-        **_states(old, renewed.yardsticks),
+        **_states(old, threads, at if renewed.yardsticks else None),
     )
 
 
-def _states(old: Profile | None, renew: bool) -> dict[str, Any]:
-    """Return the fields on states of the old profile, which `state_profile` extends."""
-    if old is None or old.yardstick_version != yardstick.VERSION or renew:
-        kept = [] if old is None else old.levels
-        return {"levels": [replace(level, yardsticks={}) for level in kept]}
-    return {"levels": old.levels, "yardstick_levels": old.yardstick_levels}
+def _states(old: Profile | None, threads: int, renewed: float | None) -> dict[str, Any]:
+    """Return the fields on states of the old profile, which `state_profile` extends.
+
+    renewed: the level whose readings for `threads` threads are taken again, None for none.
+    """
+    if old is None:
+        return {}
+    if not is_of_now(old):
+        return {"levels": [replace(level, yardsticks={}) for level in old.levels]}
+    levels = [
+        replace(level, yardsticks=_without(level.yardsticks, threads))
+        if level.nanoseconds == renewed
+        else level
+        for level in old.levels
+    ]
+    return {"levels": levels, "yardstick_levels": old.yardstick_levels}
+
+
+def _without(by_count: Mapping[str, Any], threads: int) -> dict[str, Any]:
+    return {count: each for count, each in by_count.items() if count != str(threads)}
 
 
 AGAIN = "Run this command again when the machine is quiet: the higher peaks stay"
@@ -199,65 +203,6 @@ def _bandwidth(device: str, threads: int) -> Figure:
         return peak_rates.copy_rate(device, TRIAD_SECONDS)
     except (DeepbenchError, Unsupported) as reason:
         return Figure(None, peak_rates.BYTE_RATE, f"not measured: {reason}")
-
-
-def yardsticks(
-    threads: int,
-    old: Profile | None,
-    renew: bool,
-    warn: Say = ignore,
-    devices: Iterable[str] = (yardstick.PROCESSOR,),
-) -> dict[str, dict[str, Figure]]:
-    """Return the nominal seconds per unit by thread count and kind; unknown ones of `devices` are
-    read now."""
-    same = old is not None and old.yardstick_version == yardstick.VERSION
-    kept = dict(old.yardsticks) if old is not None and same and not renew else {}
-    known = kept.get(str(threads), {})
-    kinds = [kind for device in devices for kind in _kinds(device, warn)]
-    kept[str(threads)] = known | {
-        kind: figure
-        if (figure := known.get(kind)) and figure.value
-        else nominal_figure(kind, threads, warn)
-        for kind in kinds
-    }
-    return kept
-
-
-def _kinds(device: str, warn: Say) -> tuple[str, ...]:
-    """Return the kinds of a device's yardstick; none, with a warning, if it cannot be used."""
-    try:
-        return yardstick.kinds(device)
-    except DeepbenchError as reason:
-        warn(str(reason))
-        return ()
-
-
-def nominal_figure(kind: str, threads: int, warn: Say) -> Figure:
-    """Return the nominal reading of a kind of yardstick, read now."""
-    try:
-        seconds, agree = agreed(lambda: yardstick.nominal(kind, threads, NOMINAL_SECONDS))
-        work = yardstick.description(kind, threads)
-    except DeepbenchError as reason:
-        return Figure(None, "s", f"not measured: {reason}")
-    if not agree:
-        warn(
-            f"the {kind} yardstick reads differently from one second to the next: the machine is"
-            " disturbed, and every later time is a multiple of this reading. Before you measure,"
-            " run `deepbench machine --renew-yardsticks` when it is quiet"
-        )
-    return Figure(seconds, "s", f"measured: {work}, {date.today().isoformat()}")
-
-
-def agreed(
-    read: Callable[[], float], sleep: Callable[[float], object] = time.sleep
-) -> tuple[float, bool]:
-    """Return the smallest of several readings with pauses between them, and whether the two
-    smallest agree."""
-    readings = sorted([read(), read()])
-    while readings[1] > AGREE * readings[0] and len(readings) < NOMINAL_WINDOWS:
-        sleep(PAUSE_SECONDS)
-        readings = sorted([*readings, read()])
-    return readings[0], readings[1] <= AGREE * readings[0]
 
 
 def _kept(

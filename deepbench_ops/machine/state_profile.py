@@ -7,9 +7,9 @@ has the levels that were found, with the nominal readings of the yardsticks at e
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from deepbench_ops.machine import profile_measurement
+from deepbench_ops.machine import nominal_measurement
 from deepbench_ops.machine.machine_profile import Figure, LatencyLevel, Profile
-from deepbench_ops.measure import core_latency, machine_states, threads, yardstick
+from deepbench_ops.measure import core_latency, machine_states, yardstick
 
 READINGS = 3
 """Number of latencies that are read at a time, enough for a level."""
@@ -24,19 +24,28 @@ def latencies(count: int) -> list[float]:
 
     [] where kernels have one core or no latency can be read.
     """
-    pair = threads.one_cpu_per_core()[:count][:2]
+    pair = nominal_measurement.core_pair(count)
     found = (core_latency.read(pair) for _ in range(READINGS)) if len(pair) == 2 else ()
     return [round(each, 1) for each in found if each is not None]
 
 
+def level_now(known: Profile | None, readings: Sequence[float]) -> float | None:
+    """Return the level of latency that readings show, among those of a profile and new ones.
+
+    None without a reading, and where they show several.
+    """
+    found = _only(readings, _levels(known or Profile(""), readings))
+    return found.nanoseconds if found else None
+
+
 def with_state(
-    known: Profile, count: int, before: Sequence[float], fresh: bool, warn: profile_measurement.Say
+    known: Profile, count: int, before: Sequence[float], fresh: bool, warn: nominal_measurement.Say
 ) -> Profile:
     """Return the profile with today's level of latency and its nominal readings.
 
     before: latencies from the start of the measurement. fresh: whether the yardsticks of the
-    profile have been read since then. warn: called with a line for each problem. The profile is
-    unchanged if the state changed during the measurement.
+    profile have been read since then, at `level_now`. warn: called with a line for each problem.
+    Readings that could not be taken, because the state did not last, are missing.
     """
     levels = _levels(known, before)
     level = _only(before, levels)
@@ -50,24 +59,21 @@ def with_state(
         return known
     own = level.yardsticks.get(str(count), {})
     first = known.yardsticks.get(str(count), {})
-    origin: float | None
+    origin = known.yardstick_levels.get(str(count))
     if fresh:
         own, origin = first, level.nanoseconds
-    else:
-        missing = [kind for kind in yardstick.KINDS if kind not in own]
-        read = {kind: profile_measurement.nominal_figure(kind, count, warn) for kind in missing}
-        origin = known.yardstick_levels.get(str(count))
-        if origin is None and missing:
+    elif missing := [kind for kind in yardstick.KINDS if kind not in own]:
+        read = {
+            kind: nominal_measurement.nominal_figure(kind, count, warn, level.nanoseconds)
+            for kind in missing
+        }
+        if origin is None:
             origin = _origin(read, first, level.nanoseconds)
         kept = first if origin == level.nanoseconds else {}
-        own = own | {kind: kept.get(kind, figure) for kind, figure in read.items() if figure.value}
-    after = latencies(count)
-    if _only([*before, *after], levels) != level:
-        warn(
-            f"the machine's state changed meanwhile ({_nanoseconds(before)}, then"
-            f" {_nanoseconds(after)} between two cores): run deepbench machine again"
-        )
-        return replace(known, levels=_levels(known, after))
+        own = own | {kind: kept.get(kind, figure) for kind, figure in read.items()}
+    for reason in dict.fromkeys(each.how for each in own.values() if not each.value):
+        warn(f"no nominal reading of this state: {reason}. Run deepbench machine again")
+    own = {kind: figure for kind, figure in own.items() if figure.value}
     levels = [
         replace(each, yardsticks={**each.yardsticks, str(count): own}) if each == level else each
         for each in levels

@@ -59,6 +59,11 @@ def level_of(reading: float, levels: Iterable[float]) -> float | None:
     )
 
 
+def fits(reading: float, level: float) -> bool:
+    """Return whether a reading belongs to a level."""
+    return level_of(reading, [level]) is not None
+
+
 def name(level: float | None, levels: Sequence[float]) -> str:
     """Return the name of a level among all of a machine's; "unknown" for none.
 

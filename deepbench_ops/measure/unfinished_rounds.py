@@ -43,9 +43,9 @@ class RoundStore:
     path: the journal. releases: the names of all that are to be measured, in any order. filed: the
     file next to the results, None where nothing is to be filed. levels: those of core latency in
     the machine's profile, by which rounds have their states. since: seconds since 1970; rounds
-    that began earlier, rounds of other conditions, and damaged lines of the journal are left where
-    they are and not returned. Neither are reasons of earlier commands by which a release had too
-    little memory or time: it is tried again.
+    that began earlier, rounds of other conditions than `here`, and damaged lines of the journal are
+    left where they are and not returned. Neither are reasons of earlier commands by which a release
+    had too little memory or time: it is tried again.
     Raises DeepbenchError for a filed line that is damaged.
     """
 
@@ -54,24 +54,26 @@ class RoundStore:
     filed: Path | None = None
     levels: Sequence[float] = ()
     since: float = 0.0
+    here: dict[str, str] = field(default_factory=ensemble_sweeps.conditions)
     rounds: dict[KernelIdentity, dict[str, Round]] = field(default_factory=dict)
-    _here: dict[str, str] = field(init=False)
     _has_states: bool = False
     _written: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self._here = ensemble_sweeps.conditions()
-        stored = ensemble_round_files.load(self.filed) if self.filed else RoundsFile({}, [])
-        for content in (stored, self._journal()):
+        for content in (self.stored(), self._journal()):
             for task, rounds in ensemble_round_json.by_kernel(content).items():
                 usable = {
                     this_round.id: this_round
                     for this_round in rounds
-                    if this_round.conditions == self._here and this_round.started_at >= self.since
+                    if this_round.conditions == self.here and this_round.started_at >= self.since
                 }
                 for each in usable.values():
                     each.reasons = _lasting(each.reasons)
                 self.rounds.setdefault(task, {}).update(usable)
+
+    def stored(self) -> RoundsFile:
+        """Return the filed rounds."""
+        return ensemble_round_files.load(self.filed) if self.filed else RoundsFile({}, [])
 
     def lacking(self, task: KernelIdentity, number: int) -> list[str]:
         """Return the releases that a kernel's rounds settle no more than `number` times.
@@ -147,13 +149,13 @@ class RoundStore:
     def _to_file(self) -> RoundsFile:
         """Return the lines of the journal that were measured under these conditions."""
         journal = self._journal()
-        own = [each for each in journal.entries if each.get("conditions", {}) == self._here]
+        own = [each for each in journal.entries if each.get("conditions", {}) == self.here]
         return RoundsFile(journal.facts, own)
 
     def _waits(self, entry: Entry) -> bool:
         """Whether a line waits in the journal for a run under its conditions."""
         is_old = entry["started_at"] < self.since
-        return not is_old and entry.get("conditions", {}) != self._here
+        return not is_old and entry.get("conditions", {}) != self.here
 
     def _journal(self) -> RoundsFile:
         """Return the whole lines of the journal."""

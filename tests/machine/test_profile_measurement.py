@@ -2,60 +2,9 @@
 
 import pytest
 
-from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import profile_measurement
 from deepbench_ops.machine.impossible_times import Roofs
 from deepbench_ops.machine.machine_profile import Figure, Profile
-
-
-@pytest.fixture
-def read_yardsticks(monkeypatch):
-    """The yardsticks that were read, in order; each reading is 1 s."""
-    read = []
-
-    def nominal(kind, threads, seconds):
-        read.append((kind, threads))
-        return 1.0
-
-    names = {"yardstick_library": "lib 1", "yardstick_compute": "x", "yardstick_memory": "y"}
-    monkeypatch.setattr(profile_measurement.yardstick, "nominal", nominal)
-    monkeypatch.setattr(profile_measurement.yardstick, "versions", lambda: names)
-    return read
-
-
-def old_profile(version):
-    """A profile with the compute yardstick read at two threads."""
-    kept = {"2": {"compute": Figure(0.5, "s", "measured: long ago")}}
-    return Profile("box", yardstick_version=version, yardsticks=kept)
-
-
-def test_nominal_readings_are_kept(read_yardsticks):
-    """A reading that points on the timeline rest on stays; only missing ones are taken."""
-    version = profile_measurement.yardstick.VERSION
-    found = profile_measurement.yardsticks(2, old_profile(version), renew=False)
-    assert (0.5, 1.0) == (found["2"]["compute"].value, found["2"]["memory"].value)
-    assert [("memory", 2)] * 2 == read_yardsticks
-    more = profile_measurement.yardsticks(4, old_profile(version), renew=False)
-    assert {"2", "4"} == set(more)
-
-
-@pytest.mark.parametrize(("version", "renew"), [("older", False), (None, True)])
-def test_nominal_readings_are_renewed_on_request_or_new_workloads(read_yardsticks, version, renew):
-    """Asked to renew, or when the workloads changed, every reading is taken again."""
-    old = old_profile(version or profile_measurement.yardstick.VERSION)
-    found = profile_measurement.yardsticks(2, old, renew)
-    assert [1.0, 1.0] == [found["2"][kind].value for kind in ("compute", "memory")]
-
-
-def test_a_yardstick_that_is_missing_says_why(monkeypatch):
-    """Without the yardstick's library the profile has the reason instead of a number."""
-
-    def missing(kind, threads, seconds):
-        raise DeepbenchError("needs the wheel")
-
-    monkeypatch.setattr(profile_measurement.yardstick, "nominal", missing)
-    found = profile_measurement.yardsticks(1, None, renew=False)
-    assert Figure(None, "s", "not measured: needs the wheel") == found["1"]["compute"]
 
 
 def test_a_peak_is_replaced_by_a_better_one_only(monkeypatch):
@@ -176,27 +125,6 @@ def test_a_former_peak_outlives_a_disturbed_measurement(simulated, read_yardstic
     assert (268, 29) == measured(quiet)[:2]
     simulated["neighbour"] = iter([True] * 4)
     assert (122, 13) == measured(quiet, peaks=True)[:2]
-
-
-def test_a_yardstick_is_read_until_its_readings_agree():
-    """A neighbour that comes and goes: the two least of up to four agree, or there is a doubt."""
-    pauses = []
-    readings = iter([2.1, 1.0, 1.6, 1.01])
-    assert (1.0, True) == profile_measurement.agreed(lambda: next(readings), pauses.append)
-    assert 2 == len(pauses)
-    assert (1.0, False) == profile_measurement.agreed(
-        iter([4.0, 3.0, 2.0, 1.0]).__next__, pauses.append
-    )
-
-
-def test_a_nominal_reading_that_does_not_settle_is_named(monkeypatch, read_yardsticks):
-    """Every later time is a multiple of it."""
-    falling = iter(range(9, 0, -1))
-    monkeypatch.setattr(profile_measurement.yardstick, "nominal", lambda *_: next(falling))
-    monkeypatch.setattr(profile_measurement, "PAUSE_SECONDS", 0.0)
-    doubts = []
-    profile_measurement.yardsticks(1, None, False, doubts.append)
-    assert ["compute", "memory"] == [line.split()[1] for line in doubts]
 
 
 def test_peaks_by_one_framework_load_no_other(monkeypatch, read_yardsticks):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from deepbench_ops.exchange.submissions.merged_profile import merged
-from deepbench_ops.machine import machine_profile, profile_measurement, state_profile
+from deepbench_ops.machine import machine_profile, nominal_measurement, state_profile
 from deepbench_ops.machine.machine_profile import Figure, LatencyLevel, Profile
 from deepbench_ops.measure import yardstick
 from deepbench_ops.measure.machine_states import CHANGED, NEAR, UNKNOWN_STATE
@@ -19,12 +19,12 @@ def machine(monkeypatch):
     """A machine of two cores in a state of its own, whose memory yardstick depends on it."""
     state = {"latencies": FAR_NS, "memory": 0.9, "read": []}
 
-    def figure(kind, count, warn):
+    def figure(kind, count, warn, at):
         state["read"].append(kind)
         return Figure(state["memory"] if kind == "memory" else 0.5, "s", "measured: now")
 
     monkeypatch.setattr(state_profile, "latencies", lambda count: list(state["latencies"]))
-    monkeypatch.setattr(profile_measurement, "nominal_figure", figure)
+    monkeypatch.setattr(nominal_measurement, "nominal_figure", figure)
     return state
 
 
@@ -97,17 +97,28 @@ def test_an_old_reading_is_of_the_state_that_reads_alike(machine, memory, same) 
         assert "unrecorded state" in chosen.remark
 
 
-def test_a_change_meanwhile_leaves_no_readings(machine, monkeypatch) -> None:
-    """Readings taken while the state changed are of neither; the user is asked to try again."""
+def test_a_state_that_does_not_last_has_no_readings(machine, monkeypatch) -> None:
+    """Nothing is stored for it, the reason is named, and the user is asked to try again."""
     doubts: list[str] = []
+
+    def missing(*_: object) -> Figure:
+        return Figure(None, "s", "not measured: it did not stay")
+
+    monkeypatch.setattr(nominal_measurement, "nominal_figure", missing)
     found = state_profile.with_state(taken(0.9), 2, FAR_NS, False, doubts.append)
-    looks = iter([NEAR_NS])
-    monkeypatch.setattr(state_profile, "latencies", lambda count: next(looks))
-    again = replace(found, levels=[LatencyLevel(level.nanoseconds) for level in found.levels])
-    changed = state_profile.with_state(again, 2, FAR_NS, False, doubts.append)
-    assert [{}, {}] == [level.yardsticks for level in changed.levels]
-    assert 1 == len(doubts)
-    assert "changed meanwhile" in doubts[0]
+    assert [{"2": {}}] == [level.yardsticks for level in found.levels]
+    assert ["it did not stay. Run deepbench machine again"] == [
+        line.split(": ")[-1] for line in doubts
+    ]
+
+
+def test_readings_that_show_two_states_are_of_none(machine) -> None:
+    """The level is known where they agree, also of a machine without a profile."""
+    found = surveyed(taken(0.9), machine, fresh=True)
+    assert found.latencies[0] == state_profile.level_now(found, [318.0, 325.0])
+    assert state_profile.level_now(None, NEAR_NS) == pytest.approx(172.5, abs=1)
+    assert state_profile.level_now(found, [318.0, 172.0, 173.0, 171.0]) is None
+    assert state_profile.level_now(found, []) is None
 
 
 def test_a_profile_with_states_reads_back(tmp_path, machine) -> None:

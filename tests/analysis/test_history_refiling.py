@@ -1,13 +1,13 @@
-"""The script that computes results of histories again from their rounds."""
+"""Results of histories, calculated again from their rounds."""
 
 import json
 import shutil
 from itertools import product
 from pathlib import Path
 
-import file_rounds_again
 import pytest
 
+from deepbench_ops.analysis import history_refiling
 from deepbench_ops.storage import ensemble_round_files, measurement_files
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
@@ -58,5 +58,5 @@ def test_committed_times_follow_from_the_rounds_over_several_frameworks(copied):
     changed.write_text(json.dumps(content))
     assert before != times(copied)
     path = copied / SEVERAL.relative_to(RESULTS)
-    assert 9 == file_rounds_again.file_again(copied, path)
+    assert 9 == history_refiling.file_again(path)
     assert before == times(copied)
