@@ -58,7 +58,7 @@ REASONS = {
     ("exchange/workbooks/workbook_timings.py", "conv"): PUBLISHED,
     ("exchange/workbooks/workbook_timings.py", "sparse_gemm"): PUBLISHED,
     ("fleet/planned_training.py", "torch"): WHOLE_MODELS,
-    ("machine/peak_rates.py", "torch"): "the library of the triad on an NVIDIA GPU",
+    ("machine/memory_bandwidth.py", "torch"): "the library of the triad on an NVIDIA GPU",
     ("measure/blas_cost.py", "gemm"): OPENBLAS,
     ("measure/blas_cost.py", "numpy"): OPENBLAS,
     ("measure/fingerprint.py", "model"): "a line of /proc/cpuinfo",

@@ -1,18 +1,14 @@
-"""Peak rates of this machine: FLOP/s from large products, bytes/s from a triad.
+"""Peak rates of this machine: FLOP/s from large products.
 
-They are the roofs of its results. Each is the best of many runs, with a note on how it was
-measured. None comes from a data sheet, whose rates the machine may not reach.
+With the memory bandwidth (`memory_bandwidth`) they are the roofs of its results. Each is the best
+of many runs, with a note on how it was measured. None comes from a data sheet, whose rates the
+machine may not reach.
 """
 
-import importlib
 import time
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
-from itertools import pairwise
-from typing import Any
-
-import numpy as np
 
 from deepbench_ops import backends
 from deepbench_ops.backends import output_check
@@ -20,7 +16,6 @@ from deepbench_ops.backends.backend_interface import Backend
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.machine.machine_profile import Figure
-from deepbench_ops.measure import device_yardsticks, yardstick
 from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.precision import PRECISIONS
 from deepbench_ops.problems.problem import Problem
@@ -33,7 +28,6 @@ FP8 = "fp8"
 """The peak of 8-bit floating point (`Precision.product`), which is measured on GPUs only."""
 
 FLOP_RATE = "FLOP/s"
-BYTE_RATE = "bytes/s"
 
 SMALLEST, LARGEST = 512, 8192
 """Sizes of the first and of the largest product that is measured."""
@@ -43,11 +37,6 @@ LONGEST_SECONDS = 0.5
 
 BEST_OF_SECONDS = 0.5
 """Seconds of repeated runs whose best counts."""
-
-BLOCK_ELEMENTS = 2**14
-"""Elements of a block of the triad: blocks of three arrays fit into the caches next to a core."""
-ELEMENT_BYTES = 8
-TRIAD_BYTES = 3 * ELEMENT_BYTES
 
 Clock = Callable[[], float]
 
@@ -79,8 +68,15 @@ def gemm_peaks(
     peaks = {}
     for precision in (*PRECISIONS, *((FP8,) if device == GPU else ())):
         found = [_attempt(backend, precision, deadline, clock) for backend in loaded] + missing
-        peaks[precision] = best(found)
+        peaks[precision] = _on_threads(best(found), threads) if device == "cpu" else best(found)
     return peaks
+
+
+def _on_threads(figure: Figure, threads: int) -> Figure:
+    """Return a figure that names the number of threads, if it has a value."""
+    return (
+        figure if figure.value is None else replace(figure, how=f"{figure.how}, {threads} threads")
+    )
 
 
 def best(found: list[Figure]) -> Figure:
@@ -112,98 +108,6 @@ def gemm_peak(
     release = f"{backend.name} {backend.versions().get(backend.name, '')}".strip()
     how = f"measured: {size}^3 GEMM, {release}, best of {runs}"
     return Figure(kernel.flops / fastest, FLOP_RATE, how)
-
-
-def triad(threads: int, elements: int, seconds: float, clock: Clock = time.perf_counter) -> Figure:
-    """Return the bytes/s of a[:] = b + s·c on `threads` threads, float64, best of `seconds`.
-
-    numpy makes a temporary array for s·c. In blocks that stay in the cache this array does not
-    reach memory, which only reads b and c and writes a: 24 bytes an element, as STREAM counts. (A
-    processor that reads a cache line before it writes it moves 32 bytes; STREAM does not count
-    these.)
-
-    Raises DeepbenchError where numpy computes a wrong result.
-    """
-    a, b, c = (np.full(elements, value) for value in (0.0, 1.0, 2.0))
-    starts = range(0, elements, BLOCK_ELEMENTS)
-    blocks = [tuple(x[i : i + BLOCK_ELEMENTS] for x in (a, b, c)) for i in starts]
-    edges = [len(blocks) * i // threads for i in range(threads + 1)]
-    shares = [blocks[first:last] for first, last in pairwise(edges)]
-    runs, fastest = 0, float("inf")
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(_triad_blocks, shares))
-        end = clock() + seconds
-        while not runs or clock() < end:
-            start = clock()
-            list(pool.map(_triad_blocks, shares))
-            fastest = min(fastest, clock() - start)
-            runs += 1
-    if a[0] != 7.0 or a[-1] != 7.0:
-        raise DeepbenchError("the triad gave a wrong result: this machine's numpy is broken")
-    how = (
-        f"measured: triad a = b + 3c, 3 x {elements * ELEMENT_BYTES >> 20} MiB float64, "
-        f"24 bytes an element, numpy {np.__version__}, {threads} threads, best of {runs}"
-    )
-    return Figure(elements * TRIAD_BYTES / fastest, BYTE_RATE, how)
-
-
-def triad_elements(cache_bytes: int, free_bytes: int) -> int:
-    """Return the number of elements of each array: four times the last-level caches of all cores,
-    at least 64 MiB and at most an eighth of the free memory."""
-    wanted = max(64 * 2**20, 4 * cache_bytes)
-    return max(BLOCK_ELEMENTS, min(wanted, free_bytes // 8) // ELEMENT_BYTES)
-
-
-def cuda_triad(seconds: float, elements: int = 2**28, clock: Clock = time.perf_counter) -> Figure:
-    """Return the bytes/s of the triad on an accelerator, float32, through torch, best of `seconds`.
-
-    Raises Unsupported without torch, or without an accelerator that torch can use.
-    """
-    try:
-        torch: Any = importlib.import_module("torch")
-    except ImportError:
-        raise Unsupported("torch is not installed") from None
-    if not torch.cuda.is_available():
-        raise Unsupported(f"torch {torch.__version__} sees no accelerator")
-    a, b, c = (torch.full((elements,), float(value), device="cuda") for value in range(3))
-
-    def once() -> float:
-        torch.cuda.synchronize()
-        start = clock()
-        torch.add(b, c, alpha=3, out=a)
-        torch.cuda.synchronize()
-        return clock() - start
-
-    once()
-    runs, fastest, end = 1, once(), clock() + seconds
-    while clock() < end:
-        fastest = min(fastest, once())
-        runs += 1
-    how = (
-        f"measured: triad a = b + 3c, 3 x {elements * 4 >> 20} MiB float32, "
-        f"12 bytes an element, torch {torch.__version__}, best of {runs}"
-    )
-    return Figure(elements * 12 / fastest, BYTE_RATE, how)
-
-
-def copy_rate(device: str, seconds: float) -> Figure:
-    """Return the bytes/s of the memory workload of a device's yardstick, best of `seconds`.
-
-    Raises Unsupported where the yardstick declares no number of bytes, or the device none.
-    """
-    own = device_yardsticks.of(device)
-    if own is None or not own.memory.bytes:
-        raise Unsupported(f"{device} declares no workload that moves a known number of bytes")
-    kind = yardstick.kinds(device)[-1]
-    unit = yardstick.nominal(kind, 1, seconds)
-    how = f"measured: {yardstick.description(kind, 1)}"
-    return Figure(own.memory.bytes / unit, BYTE_RATE, how)
-
-
-def _triad_blocks(blocks: Iterable[tuple[np.ndarray, ...]]) -> None:
-    for a, b, c in blocks:
-        np.multiply(c, 3.0, out=a)
-        np.add(a, b, out=a)
 
 
 @cache

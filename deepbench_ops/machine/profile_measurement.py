@@ -13,10 +13,12 @@ from typing import Any
 
 from deepbench_ops import backends
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.machine import machine_facts, peak_rates
+from deepbench_ops.machine import machine_facts, memory_bandwidth, peak_rates
 from deepbench_ops.machine.machine_profile import NEXT_TO_LOAD, Figure, Profile
+from deepbench_ops.machine.memory_bandwidth import BYTE_RATE
 from deepbench_ops.machine.nominal_measurement import Say, ignore, is_of_now, yardsticks
 from deepbench_ops.machine.other_load import LoadMonitor
+from deepbench_ops.measure import threads as thread_counts
 from deepbench_ops.measure import yardstick
 
 # Seconds from the start after which each of the two passes begins no new product, so that the
@@ -88,7 +90,7 @@ def measure_profile(
             if device == peak_rates.GPU:
                 latest = max(latest, time.perf_counter() + GPU_SECONDS)
             gemms = peak_rates.gemm_peaks(device, threads, latest, frameworks=frameworks)
-            measured[device] = {**gemms, peak_rates.BYTE_RATE: _bandwidth(device, threads)}
+            measured[device] = {**gemms, BYTE_RATE: _bandwidth(device, threads)}
         passes.append(measured)
     say("yardsticks")
     nominal = yardsticks(threads, old, renewed.yardsticks, warn, devices, at)
@@ -104,10 +106,10 @@ def measure_profile(
         date=date.today().isoformat(),
         facts=facts,
         peaks={
-            device: {name: each for name, each in figures.items() if name != peak_rates.BYTE_RATE}
+            device: {name: each for name, each in figures.items() if name != BYTE_RATE}
             for device, figures in kept.items()
         },
-        bandwidth={device: figures[peak_rates.BYTE_RATE] for device, figures in kept.items()},
+        bandwidth={device: figures[BYTE_RATE] for device, figures in kept.items()},
         yardstick_version=yardstick.VERSION,
         yardsticks=nominal,
         factor_by_chance=old.factor_by_chance if old else 0.0,
@@ -192,17 +194,18 @@ def _libraries(threads: int, frameworks: tuple[str, ...]) -> dict[str, str]:
 
 def _bandwidth(device: str, threads: int) -> Figure:
     """Return the bytes/s of a device: a triad, or the copy of the yardstick that it declares."""
-    if device == yardstick.PROCESSOR:
-        elements = peak_rates.triad_elements(
-            machine_facts.last_level_caches(), machine_facts.available_bytes()
-        )
-        return peak_rates.triad(threads, elements, TRIAD_SECONDS)
     try:
+        if device == yardstick.PROCESSOR:
+            elements = memory_bandwidth.triad_elements(
+                machine_facts.last_level_caches(), machine_facts.available_bytes()
+            )
+            cpus = sorted(thread_counts.cores(threads))
+            return memory_bandwidth.triad(cpus, elements, TRIAD_SECONDS)
         if device == peak_rates.GPU:
-            return peak_rates.cuda_triad(TRIAD_SECONDS)
-        return peak_rates.copy_rate(device, TRIAD_SECONDS)
+            return memory_bandwidth.cuda_triad(TRIAD_SECONDS)
+        return memory_bandwidth.copy_rate(device, TRIAD_SECONDS)
     except (DeepbenchError, Unsupported) as reason:
-        return Figure(None, peak_rates.BYTE_RATE, f"not measured: {reason}")
+        return Figure(None, BYTE_RATE, f"not measured: {reason}")
 
 
 def _kept(
@@ -229,7 +232,7 @@ def kept_figures(old: Profile | None, device: str) -> dict[str, Figure]:
         return {}
     figures = dict(old.peaks.get(device, {}))
     if device in old.bandwidth:
-        figures[peak_rates.BYTE_RATE] = old.bandwidth[device]
+        figures[BYTE_RATE] = old.bandwidth[device]
     return {name: _dated(figure, old.date) for name, figure in figures.items() if figure.value}
 
 

@@ -404,8 +404,9 @@ def test_an_unknown_algorithm_is_refused(name, choice):
 
 @pytest.mark.parametrize("algorithm", transport_interface.declaration("mpi").algorithms)
 def test_every_mpi_algorithm_sums(algorithm):
-    """Each of Open MPI's algorithms gives the exact sum."""
+    """Each of Open MPI's algorithms gives the exact sum, and is named where the table has it."""
     with group("mpi", 4, algorithm=algorithm) as ranks:
+        assert algorithm == ranks.versions["algorithm"]
         kernel = collective_kernel.prepare(AllReduce(elements=70_000), ranks)
         assert output_check.spot_check(kernel).ok
 

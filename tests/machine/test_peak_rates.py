@@ -1,6 +1,5 @@
 """Peaks of a machine, measured on machines of known rates."""
 
-import numpy as np
 import pytest
 
 from deepbench_ops.errors import DeepbenchError, Unsupported
@@ -129,24 +128,9 @@ def test_reasons_are_given_when_nothing_could_measure():
     assert "not measured: no framework is installed" == peak_rates.best([]).how
 
 
-def test_the_triad_counts_24_bytes_an_element():
-    """With a clock that ticks once a reading, a run of two million elements takes one tick."""
-    ticks = iter(range(10**6))
-    figure = peak_rates.triad(2, 2**21, 3.0, lambda: float(next(ticks)))
-    assert 24.0 * 2**21 == figure.value
-    assert "2 threads" in figure.how
-
-
-def test_triad_arrays_outgrow_the_cache_but_not_the_memory():
-    """Four times the last-level cache, 64 MiB at least, an eighth of the free memory at most."""
-    mib, gib = 2**20, 2**30
-    assert 64 * mib == 8 * peak_rates.triad_elements(0, 64 * gib)
-    assert 1024 * mib == 8 * peak_rates.triad_elements(256 * mib, 64 * gib)
-    assert 128 * mib == 8 * peak_rates.triad_elements(256 * mib, gib)
-
-
-def test_triad_blocks_compute_the_triad():
-    """Block by block, a becomes b + 3c."""
-    a, b, c = np.zeros(10), np.arange(10.0), np.ones(10)
-    peak_rates._triad_blocks([(a[:6], b[:6], c[:6]), (a[6:], b[6:], c[6:])])
-    np.testing.assert_array_equal(b + 3 * c, a)
+def test_a_peak_of_the_processor_names_its_threads(unchecked, monkeypatch):
+    """The same machine has another peak on other threads; a GPU has its own."""
+    clock = Clock()
+    monkeypatch.setattr(peak_rates, "load_all", lambda *_: ([Backend(clock, 1e9)], []))
+    assert peak_rates.gemm_peaks("cpu", 3, 1e9, clock)["float32"].how.endswith(", 3 threads")
+    assert "threads" not in peak_rates.gemm_peaks("cuda", 3, 1e9, clock)["float32"].how

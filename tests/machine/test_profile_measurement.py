@@ -53,7 +53,7 @@ def simulated(monkeypatch):
 
     monkeypatch.setattr(profile_measurement.peak_rates, "load_all", lambda *_: ([], []))
     monkeypatch.setattr(profile_measurement.peak_rates, "gemm_peaks", gemms)
-    monkeypatch.setattr(profile_measurement.peak_rates, "triad", triad)
+    monkeypatch.setattr(profile_measurement.memory_bandwidth, "triad", triad)
     monkeypatch.setattr(profile_measurement, "LoadMonitor", Watched)
     monkeypatch.setattr(profile_measurement.machine_facts, "facts", dict)
     return state
@@ -138,7 +138,7 @@ def test_peaks_by_one_framework_load_no_other(monkeypatch, read_yardsticks):
     monkeypatch.setattr(profile_measurement.peak_rates, "load_all", loaded)
     monkeypatch.setattr(profile_measurement.machine_facts, "facts", dict)
     triad = Figure(1.0, "bytes/s", "measured: triad, numpy 2")
-    monkeypatch.setattr(profile_measurement.peak_rates, "triad", lambda *_: triad)
+    monkeypatch.setattr(profile_measurement.memory_bandwidth, "triad", lambda *_: triad)
     found = profile_measurement.measure_profile(
         "box", 1, None, say=profile_measurement.ignore, frameworks=("torch",)
     )

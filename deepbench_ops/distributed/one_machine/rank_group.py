@@ -55,7 +55,7 @@ class RankGroup:
 
     timeout: seconds that each order, and the start, may take.
     pids: process numbers of the ranks.
-    versions: versions of rank 0's libraries.
+    versions: versions of rank 0's libraries, and the algorithm if one was asked for.
     """
 
     def __init__(
@@ -80,6 +80,8 @@ class RankGroup:
             self._listener = self._listen()
             self._process = self._launch(environ)
             self.versions = self._meet()
+            if algorithm != rank_command.DEFAULT_ALGORITHM:
+                self.versions["algorithm"] = algorithm
         except BaseException:
             self.close(killing=True)
             raise
