@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from deepbench_ops.backends import DEVICES, NAMES
-from deepbench_ops.commands import terminal_tables
-from deepbench_ops.commands.check import known, once
+from deepbench_ops.commands import progress_line, terminal_tables
+from deepbench_ops.commands.check import known, once, show_step
 from deepbench_ops.commands.options import printed_as, several
 from deepbench_ops.commands.output_format import show
 from deepbench_ops.problems import ALL_PRECISIONS, FAMILIES, PRECISIONS
@@ -42,8 +42,8 @@ def backends(
         deepbench backends --family gemm
 
     One small problem of each kind of kernel is computed by every installed framework and compared
-    with float64. A cell is yes, or the number of a reason below the table. "deepbench check" tries
-    every kind of problem.
+    with float64, which takes one to three minutes for all. A cell is yes, or the number of a reason
+    below the table. "deepbench check" tries every kind of problem.
     """
     names = once(known("framework", name, NAMES) for name in frameworks) or NAMES
     place = known("device", device, DEVICES)
@@ -55,9 +55,14 @@ def backends(
     from deepbench_ops.distributed import collective_check_table as between_processes
 
     in_one, between = between_processes.split_by_processes(chosen)
-    found = list(backend_check_table.rows(names, (place,), in_one, (), threads=count, kinds=KINDS))
-    found += between_processes.rows(between, names, (place,), PRECISIONS)
+    found = list(
+        backend_check_table.rows(
+            names, (place,), in_one, (), threads=count, kinds=KINDS, report=show_step
+        )
+    )
+    found += between_processes.rows(between, names, (place,), PRECISIONS, report=show_step)
     found += between_processes.lacking(between, names, place)
+    progress_line.clear()
     show(form, lambda: as_table(found), lambda: [asdict(row) for row in found])
 
 

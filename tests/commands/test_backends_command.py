@@ -7,6 +7,7 @@ from click.testing import CliRunner
 from installed_frameworks import loaded
 
 from deepbench_ops.cli import cli
+from deepbench_ops.commands import progress_line
 from deepbench_ops.errors import DeepbenchError
 
 
@@ -39,6 +40,15 @@ def test_a_framework_that_cannot_send_messages_says_so():
     assert ["onnxruntime has nothing to carry messages between processes on cpu"] == [
         row["reason"] for row in found
     ]
+
+
+def test_the_step_is_shown_while_it_runs(monkeypatch):
+    """All families of all frameworks take minutes; the line is gone before the table."""
+    seen = []
+    monkeypatch.setattr(progress_line, "show", seen.append)
+    monkeypatch.setattr(progress_line, "clear", lambda: seen.append("cleared"))
+    printed("--framework", "numpy", "--family", "gemm", "--family", "softmax")
+    assert ("checking: numpy on cpu ...", "cleared") == (seen[0], seen[-1])
 
 
 def test_an_unknown_name_is_refused():
