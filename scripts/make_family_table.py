@@ -52,7 +52,8 @@ chosen: a clause for each, or one for all.
 SIZES = """\
 ## Sizes
 
-The options of `deepbench time FAMILY`, and the columns of a family's CSV. A size with a value in
+The columns of a family's CSV, and of the families in `deepbench time --help` the options (of
+`model`, `threads` is `--at-once`, and `whole` is none). A size with a value in
 brackets may be left out. "As of" another family: the sizes of these names are described there.
 """
 

@@ -6,6 +6,7 @@ python scripts/make_results_inventory.py --check   exits with 1 if the page is n
 
 import json
 import subprocess
+import textwrap
 from collections.abc import Callable, Iterable
 from itertools import groupby
 from pathlib import Path
@@ -57,6 +58,11 @@ modern operations in numpy, tensorflow and mindspore on `epyc-7003-2core`
 `nvidia-h200` come from one process each
 ([findings](../docs/lab-notes/2026-11-27-first-gpu.md)). The other histories hold the headline,
 measured in three interleaved rounds ([findings](../docs/lab-notes/2026-11-23-histories.md)).
+
+They show how releases of a framework differ, and how frameworks differ, on two cores of these
+processors. They say little about machines with many cores, and nothing about several GPUs, prices
+or power. Of *releases* the number stands first, then the oldest and the newest. *times* counts each
+kernel on each release. A list below the table names families where there are many.
 """
 
 OTHERS = """\
@@ -90,7 +96,7 @@ def page() -> str:
             runs.append({"machine": machine, "runs": kept})
         for point in found:
             (published if point.release.framework == PUBLISHED else measured).append(point)
-    parts = [INTRODUCTION, MEASURED, _markdown(_measured(measured))]
+    parts = [INTRODUCTION, MEASURED, _markdown(_measured(measured)), _many_families(measured)]
     parts += ["Runs of whole models with percentiles or scaling:\n", _markdown(runs)]
     parts += [OTHERS, _markdown(_published(published))]
     return "\n".join(parts)
@@ -98,11 +104,6 @@ def page() -> str:
 
 def _measured(found: Iterable[Point]) -> list[dict[str, object]]:
     """Return a row for each machine, framework, precision and external setting."""
-
-    def key(point: Point) -> tuple[str, str, str, str]:
-        settings = point.unusual.get(SETTINGS, "")
-        return point.machine, point.release.framework, point.precision, settings
-
     return [
         {
             "machine": machine,
@@ -112,8 +113,14 @@ def _measured(found: Iterable[Point]) -> list[dict[str, object]]:
             "families": _families(group),
             "times": f"{len(group):,}",
         }
-        for (machine, framework, precision, settings), group in _groups(found, key)
+        for (machine, framework, precision, settings), group in _groups(found, _row)
     ]
+
+
+def _row(point: Point) -> tuple[str, str, str, str]:
+    """Return the values that the points of a row share."""
+    settings = point.unusual.get(SETTINGS, "")
+    return point.machine, point.release.framework, point.precision, settings
 
 
 def _published(found: Iterable[Point]) -> list[dict[str, object]]:
@@ -144,9 +151,22 @@ def _span(names: list[str]) -> str:
 
 
 def _families(found: list[Point]) -> str:
-    """Return the names of few families; the number of many, and the first and the last."""
+    """Return the names of few families, and the number of many, which a list below names."""
     names = sorted({point.family for point in found})
-    return ", ".join(names) if len(names) <= MOST_NAMES else _span(names)
+    return ", ".join(names) if len(names) <= MOST_NAMES else f"{len(names)} families"
+
+
+def _many_families(measured: Iterable[Point]) -> str:
+    """Return a line for each row of measured machines whose families the table only counts."""
+    lines = []
+    for (machine, framework, precision, settings), group in _groups(measured, _row):
+        names = sorted({point.family for point in group})
+        if len(names) > MOST_NAMES:
+            which = ", ".join(filter(None, (machine, framework, settings, precision)))
+            lines.append(
+                textwrap.fill(f"- {which}: {', '.join(names)}", 150, subsequent_indent="  ")
+            )
+    return "\n".join(lines) + "\n"
 
 
 def _described(machine: str) -> str:

@@ -35,7 +35,7 @@ WARM_UP = 0.2
 
 @click.command()
 @click.argument("name", metavar="MODEL")
-@click.option("--batch", metavar="B", default=1, show_default=True, help="Items at once.")
+@click.option("--batch", metavar="B", default=1, show_default=True, help="Items in a batch.")
 @click.option(
     "--at-once",
     "--threads",
@@ -43,7 +43,7 @@ WARM_UP = 0.2
     metavar="T",
     default=1,
     show_default=True,
-    help="Batches at once; --threads is the older name.",
+    help="Batches that run at the same time; --threads is the older name.",
 )
 @precision_option
 @click.option(

@@ -25,7 +25,7 @@ OPERATION, FAMILY = "operation", "family"
 
 @click.command()
 @click.argument("name", metavar="MODEL")
-@click.option("--batch", metavar="B", default=1, show_default=True, help="Items at once.")
+@click.option("--batch", metavar="B", default=1, show_default=True, help="Items in a batch.")
 @click.option(
     "--pass",
     "operation",

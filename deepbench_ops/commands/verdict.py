@@ -114,7 +114,8 @@ def verdict(
 
     The exit status is 0 if nothing became slower, 1 if --confirm found that something did, and 3
     if that is open: no line has eleven processes and no two releases share three rounds, the
-    change is not confirmed, or --confirm could not tell. With --steps it is 0.
+    change is not confirmed, or --confirm could not tell. With --steps it is
+    0, or 3 if no two releases share rounds.
     """
     from deepbench_ops.analysis import implementation_changes
     from deepbench_ops.analysis.change_causes import causes

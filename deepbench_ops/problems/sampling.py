@@ -26,7 +26,7 @@ class Sampling(MemoryBound):
 
     batch: Annotated[int, "rows"]
     columns: Annotated[int, "probabilities in a row"]
-    p: Annotated[float, "share of the probability that a column is drawn from, above 0 and below 1"]
+    p: Annotated[float, "p of top-p sampling: the probability of all columns drawn from, in (0, 1)"]
 
     @property
     def id(self) -> str:

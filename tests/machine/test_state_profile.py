@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.submissions.merged_profile import merged
 from deepbench_ops.machine import machine_profile, nominal_measurement, state_profile
 from deepbench_ops.machine.machine_profile import Figure, LatencyLevel, Profile
@@ -139,6 +140,16 @@ def test_profiles_with_states_merge_in_any_order(machine) -> None:
     assert merged(far, both) == merged(both, far)
     assert 2 == len(merged(far, both).levels)
     assert merged(far, both) == merged(merged(far, both), far)
+
+
+def test_profiles_with_other_readings_of_a_state_do_not_merge(machine) -> None:
+    """Times that were divided by them do not compare, whichever profile comes first."""
+    one = surveyed(taken(0.9), machine, fresh=True)
+    figures = {"2": {"memory": Figure(0.7, "s", "measured: renewed")}}
+    other = replace(one, levels=[replace(one.levels[0], yardsticks=figures)])
+    for first, second in ((one, other), (other, one)):
+        with pytest.raises(DeepbenchError, match="other nominal readings than those of box"):
+            merged(first, second)
 
 
 def test_advice_names_both_states() -> None:

@@ -1,6 +1,7 @@
 """One profile of a machine from two: the later one, with the yardsticks of both."""
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -12,21 +13,21 @@ from deepbench_ops.measure.machine_states import LEVEL_RATIO
 def merged(known: Profile | None, sent: Profile) -> Profile:
     """Return one profile for `known`, the profile stored here, and `sent`, that of a submission.
 
-    Raises DeepbenchError for yardsticks that differ in a nominal reading or in their version.
+    Raises DeepbenchError for yardsticks that differ in a nominal reading, of a state or without
+    one, or in their version.
     """
     if known is None:
         return sent
     measured = [one for one in (known, sent) if one.yardsticks]
-    both: dict[tuple[str, str], tuple[str, Any]] = {}
-    for one in measured:
-        for count, figures in one.yardsticks.items():
-            for kind, figure in figures.items():
-                version = one.yardstick_version
-                if both.setdefault((count, kind), (version, figure)) != (version, figure):
-                    raise DeepbenchError(
-                        f"its yardsticks have other nominal readings than those of {known.machine}"
-                        " here: times that were divided by them do not compare"
-                    )
+    both = _same_readings(known.machine, [(one, one.yardsticks) for one in measured])
+    for nanoseconds in {*known.latencies, *sent.latencies}:
+        of_state = [
+            (one, level.yardsticks)
+            for one in (known, sent)
+            for level in one.levels
+            if level.nanoseconds == nanoseconds
+        ]
+        _same_readings(known.machine, of_state)
     if len({one.yardstick_version for one in measured}) > 1:
         raise DeepbenchError(f"its yardsticks are of another version than {known.machine}'s here")
     yardsticks: dict[str, Any] = {}
@@ -45,6 +46,27 @@ def merged(known: Profile | None, sent: Profile) -> Profile:
         },
         factor_by_chance=max(known.factor_by_chance, sent.factor_by_chance),
     )
+
+
+def _same_readings(
+    machine: str, several: Iterable[tuple[Profile, Mapping[str, Mapping[str, Figure]]]]
+) -> dict[tuple[str, str], tuple[str, Figure]]:
+    """Return the nominal readings of profiles by thread count and kind, with their version.
+
+    Raises DeepbenchError where two differ.
+    """
+    found: dict[tuple[str, str], tuple[str, Figure]] = {}
+    for one, by_count in several:
+        for count, figures in by_count.items():
+            for kind, figure in figures.items():
+                own = one.yardstick_version, figure
+                if found.setdefault((count, kind), own) != own:
+                    raise DeepbenchError(
+                        f"its yardsticks have other nominal readings than those of {machine} here:"
+                        " times that were divided by them do not compare (deepbench recalibrate"
+                        " calculates times again by a renewed profile)"
+                    )
+    return found
 
 
 def _levels(known: Profile, sent: Profile) -> list[LatencyLevel]:
