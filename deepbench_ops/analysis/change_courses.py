@@ -15,7 +15,9 @@ class Courses:
     """Lookup of the lines of a change among those of all machines."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
-        self._lines = {_key(line.points[-1]): line for line in lines if len(line.points) > 1}
+        self._lines: dict[Hashable, list[Line]] = defaultdict(list)
+        for line in lines:
+            self._lines[_key(line.points[0])].append(line)
 
     def of(self, cause: Cause) -> list[tuple[Release, float]]:
         """Return each release's seconds over those before the change, oldest first.
@@ -24,11 +26,16 @@ class Courses:
         """
         logs: dict[Release, list[float]] = defaultdict(list)
         for shift in cause.shifts:
-            for point in self._lines[_key(shift.after)].steady:
+            for point in self._line_of(shift.after).steady:
                 logs[point.release].append(math.log(point.seconds / shift.before.seconds))
         ordered = sorted(logs, key=lambda release: release.date)
         return [(release, math.exp(fmean(logs[release]))) for release in ordered]
 
+    def _line_of(self, point: Point) -> Line:
+        """Return the line that has the point: a kernel has one for each of its settings and states
+        of the machine."""
+        return next(line for line in self._lines[_key(point)] if point in line.points)
+
 
 def _key(point: Point) -> Hashable:
-    return point.machine, point.release.framework, point.kernel, point.device, point.settings
+    return point.machine, point.release.framework, point.kernel, point.device
