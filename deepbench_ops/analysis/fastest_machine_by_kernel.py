@@ -12,7 +12,7 @@ TotalKey = tuple[str, str, str, int | None]
 
 @dataclass(frozen=True)
 class SpeedRecord:
-    """A kernel's best total on a day, and the machine and release that have it.
+    """A kernel's best total on a day, and the machine, device and release that have it.
 
     seconds: of the passes together. rate: FLOP/s of the forward pass, of an all-reduce bytes/s of
     all ranks' vectors, as DeepBench counts it. passes: how many there are.
@@ -29,6 +29,7 @@ class SpeedRecord:
     seconds: float
     rate: float
     passes: int
+    device: str
 
 
 def records(
@@ -40,7 +41,7 @@ def records(
     """Return the fastest of each selected kernel at any of `precisions`, in the selection's order.
 
     Of each machine its newest steady times up to `as_of` count; a total is of passes at one
-    precision.
+    precision on one device.
     """
     wanted = {
         (member.set, member.problem.id, ranks): place
@@ -52,7 +53,9 @@ def records(
         key = (point.set, point.problem_id, point.ranks)
         late = as_of is not None and point.release.date > as_of
         if key in wanted and point.precision in precisions and _counts(point) and not late:
-            holder = f"{point.machine} {point.release.framework} {point.precision}"
+            holder = " ".join(
+                (point.machine, point.device, point.release.framework, point.precision)
+            )
             totals.setdefault(key, {}).setdefault(holder, {})[point.operation] = point
     complete = ([h for h in holders.values() if _first(h)] for holders in totals.values())
     found = [_best(holders) for holders in complete if holders]
@@ -120,4 +123,5 @@ def _best(holders: Sequence[dict[str, Point]]) -> SpeedRecord:
         seconds=sum(point.seconds for point in passes.values()),
         rate=first.rate * ranks,
         passes=len(passes),
+        device=first.device,
     )

@@ -49,10 +49,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """The frameworks at one family and precision, fastest first."""
+    """The frameworks at one family and precision on one device, fastest first.
+
+    device: "" where it is the usual one.
+    """
 
     family: str
     precision: str
+    device: str
     cells: Mapping[str, Cell]
 
     @property
@@ -67,7 +71,8 @@ class Row:
 
 
 def matrix(contests: Sequence[Contest], shared: Shared = NONE) -> list[Row]:
-    """Return a row for each family and precision at which two frameworks or more can be compared.
+    """Return a row for each family, precision and device at which two frameworks or more can be
+    compared.
 
     contests: those of one machine. shared: its rounds that have several frameworks. Processes of a
     framework measure many kernels, so the noise of a mean over kernels is taken to be as large as
@@ -76,10 +81,10 @@ def matrix(contests: Sequence[Contest], shared: Shared = NONE) -> list[Row]:
     known = noises([point for contest in contests for point in contest.points])
     steps = JudgedSteps(shared)
     rows = []
-    for (family, precision), points in ranked_times(contests).items():
+    for key, points in ranked_times(contests).items():
         common, found = levels(seconds(points))
         if len(found) > 1:
-            rows.append(Row(family, precision, _cells(points, common, found, known, steps)))
+            rows.append(Row(*key, _cells(points, common, found, known, steps)))
     return rows
 
 

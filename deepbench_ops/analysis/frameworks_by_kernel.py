@@ -28,8 +28,8 @@ NORMAL_99 = 2.576
 NONE: Shared = MappingProxyType({})
 """Rounds of a machine on which no frameworks were measured together."""
 
-Noise = Mapping[tuple[str, str], float]
-"""Standard deviation of the logs of processes, by framework and family."""
+Noise = Mapping[tuple[str, str, str], float]
+"""Standard deviation of the logs of processes, by framework, family and device."""
 
 
 @dataclass(frozen=True)
@@ -86,16 +86,16 @@ def contests(points: Iterable[Point], shared: Shared = NONE) -> list[Contest]:
     ]
 
 
-def noises(points: Sequence[Point]) -> dict[tuple[str, str], float]:
-    """Return how far processes of a point lie apart, by framework and family.
+def noises(points: Sequence[Point]) -> dict[tuple[str, str, str], float]:
+    """Return how far processes of a point lie apart, by framework, family and device.
 
     From the median over kernels, which a few disturbed ones do not move; the family's worst
     framework for one whose points were measured by a single process each.
     """
-    groups: dict[tuple[str, str], list[Sequence[float]]] = defaultdict(list)
+    groups: dict[tuple[str, str, str], list[Sequence[float]]] = defaultdict(list)
     for point in points:
         if len(point.rounds) > 1:
-            groups[point.release.framework, point.family].append(point.rounds)
+            groups[point.release.framework, point.family, point.device].append(point.rounds)
     return {key: noise(rounds) for key, rounds in groups.items()}
 
 
@@ -141,11 +141,13 @@ def _least(found: Sequence[Point]) -> Point:
 
 
 def _of(point: Point, noises: Noise) -> float:
-    """Return the noise of a point's framework and family, infinite where it is not known."""
-    known = noises.get((point.release.framework, point.family))
+    """Return the noise of a point's framework, family and device, infinite where it is not
+    known."""
+    place = point.family, point.device
+    known = noises.get((point.release.framework, *place))
     if known is not None:
         return known
-    others = [value for (_, family), value in noises.items() if family == point.family]
+    others = [value for (_, *other), value in noises.items() if tuple(other) == place]
     return max(others, default=math.inf)
 
 

@@ -10,7 +10,7 @@ from datetime import date
 from statistics import geometric_mean
 
 from deepbench_ops.analysis.kernel_lines import Line
-from deepbench_ops.analysis.points import KernelKey, Point
+from deepbench_ops.analysis.points import KernelKey, Point, devices_of_machines
 from deepbench_ops.analysis.pooled_sets import same_kernel
 from deepbench_ops.analysis.roofline import roof
 from deepbench_ops.analysis.shared_kernels import levels
@@ -20,8 +20,9 @@ from deepbench_ops.problems.problem_lists import TYPES
 
 @dataclass(frozen=True)
 class Rank:
-    """A machine in a ranking.
+    """A machine in a ranking, with one of its devices.
 
+    device: "" where it is the usual one, or the only one of a machine, such as of a published GPU.
     rate: FLOP/s, of an all-reduce bytes/s, as the geometric mean over the shared kernels.
     roof: the same of the roofs of these kernels, None where no kernel has one.
     frameworks: those that were fastest on a kernel, the most frequent first.
@@ -36,11 +37,18 @@ class Rank:
     published: bool
     kernels: int
     through: str
+    device: str = ""
+
+    @property
+    def name(self) -> str:
+        """The machine, with the device where it has one."""
+        return _name(self.machine, self.device)
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Machines by their rate at a family and precision, the fastest first.
+    """Machines by their rate at a family and precision, the fastest first; each device of a machine
+    has a rank.
 
     kernels: how many they share. counts: "FLOP/s" or "B/s", the unit of the rates.
     """
@@ -60,22 +68,33 @@ def rankings(lines: Iterable[Line], profiles: Mapping[str, Profile | None]) -> l
     best: dict[tuple[str, str], dict[str, dict[KernelKey, Point]]] = defaultdict(
         lambda: defaultdict(dict)
     )
+    lines = list(lines)
+    devices = devices_of_machines(line.points[0] for line in lines)
     for line in lines:
         point = line.steady[-1] if line.steady else None
         if point is None or not _counts(point):
             continue
-        own = best[point.family, point.precision][point.machine]
+        name = _name(point.machine, _device(point, devices))
+        own = best[point.family, point.precision][name]
         kernel = same_kernel(point)
         if kernel not in own or point.seconds < own[kernel].seconds:
             own[kernel] = point
     families = list(TYPES)
     found = [
-        _ranking(family, precision, points, profiles)
+        _ranking(family, precision, points, profiles, devices)
         for (family, precision), points in sorted(
             best.items(), key=lambda item: (families.index(item[0][0]), item[0][1])
         )
     ]
     return [ranking for ranking in found if len(ranking.ranks) > 1]
+
+
+def _device(point: Point, devices: Mapping[str, set[str]]) -> str:
+    return point.other_device if len(devices[point.machine]) > 1 else ""
+
+
+def _name(machine: str, device: str) -> str:
+    return f"{machine}, {device}" if device else machine
 
 
 def _counts(point: Point) -> bool:
@@ -88,27 +107,28 @@ def _ranking(
     precision: str,
     points: Mapping[str, Mapping[KernelKey, Point]],
     profiles: Mapping[str, Profile | None],
+    devices: Mapping[str, set[str]],
 ) -> Ranking:
     rates = {
-        machine: {kernel: point.rate for kernel, point in own.items()}
-        for machine, own in points.items()
+        name: {kernel: point.rate for kernel, point in own.items()} for name, own in points.items()
     }
     kernels, found = levels(rates)
     ranks = []
-    for machine, level in found.items():
-        own = points[machine]
+    for name, level in found.items():
+        own = points[name]
         used = [own[kernel] for kernel in own if kernel in kernels or level.through]
         by = Counter(point.release.framework for point in used)
         ranks.append(
             Rank(
-                machine,
+                used[0].machine,
                 level.value,
-                _roof(profiles.get(machine), used, level.value),
+                _roof(profiles.get(used[0].machine), used, level.value),
                 tuple(framework for framework, _ in by.most_common()),
                 max(point.release.date for point in used),
                 not used[0].release.measurable,
                 level.kernels,
                 level.through,
+                _device(used[0], devices),
             )
         )
     flops = any(point.flops for own in points.values() for point in own.values())

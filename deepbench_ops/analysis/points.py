@@ -3,7 +3,8 @@
 Only seconds are stored; rates are derived from the problem's FLOPs and bytes.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -178,6 +179,11 @@ class Point(NamedTuple):
         return _unusual((self.device, self.cache, self.layout, self.execution), self.settings)
 
     @property
+    def other_device(self) -> str:
+        """The device; "" where it is the usual one."""
+        return self.unusual.get(DEVICE.name, "")
+
+    @property
     def usual(self) -> bool:
         """Whether all conditions but the device are the usual ones, without external
         settings."""
@@ -230,6 +236,14 @@ class Point(NamedTuple):
         weight = stored(self.precision)
         known = weight if weight in TABLE else "float32"
         return self.problem.bytes_of(known, self.operation)
+
+
+def devices_of_machines(points: Iterable[Point]) -> dict[str, set[str]]:
+    """Return the devices that each machine has times on."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for point in points:
+        found[point.machine].add(point.device)
+    return found
 
 
 @cache

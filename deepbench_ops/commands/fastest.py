@@ -1,6 +1,6 @@
 """`deepbench fastest`: the fastest machine for each kernel, now and over time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
@@ -13,6 +13,7 @@ from deepbench_ops.commands.options import MEASURE, Day, printed_as, results_fol
 from deepbench_ops.commands.output_format import show
 from deepbench_ops.problems.precision import ALL_PRECISIONS, MIXED
 from deepbench_ops.problems.problem_ids import problem_of
+from deepbench_ops.run_conditions import DEVICE
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.fastest_machine_by_kernel import SpeedRecord
@@ -79,6 +80,7 @@ def fastest(
     from deepbench_ops.analysis import fastest_machine_by_kernel as records
     from deepbench_ops.analysis import machine_points, point_reading
     from deepbench_ops.analysis.point_filter import EVERYTHING
+    from deepbench_ops.analysis.points import devices_of_machines
     from deepbench_ops.analysis.settings_and_state_agreement import notes
     from deepbench_ops.analysis.unsteady_list import remarks, without_answer
     from deepbench_ops.problems.selections import select
@@ -117,7 +119,7 @@ def fastest(
     say([*notes([p for p in asked if p.usual], apart), *remarks(asked)], form)
     show(
         form,
-        lambda: _table(lines, history, form == "markdown"),
+        lambda: _table(lines, devices_of_machines(found), history, form == "markdown"),
         lambda: [asdict(r) | {"day": r.day.isoformat()} for r in lines],
     )
 
@@ -138,15 +140,26 @@ def _nothing(
     return f"no machine in {results} has a result{by} for these kernels: {kernels}"
 
 
-def _table(records: "Sequence[SpeedRecord]", history: bool, markdown: bool) -> str:
-    """Return records as a table, with their days where it is a history."""
+def _table(
+    records: "Sequence[SpeedRecord]",
+    devices: Mapping[str, Collection[str]],
+    history: bool,
+    markdown: bool,
+) -> str:
+    """Return records as a table, with their days where it is a history.
+
+    devices: those of each machine; where it has several, an unusual one stands behind its name.
+    """
     if not history:
-        return terminal_tables.table(COLUMNS, [_row(each) for each in records], markdown)
-    rows = [[*_row(each), each.day.isoformat()] for each in records]
+        rows = [_row(each, devices) for each in records]
+        return terminal_tables.table(COLUMNS, rows, markdown)
+    rows = [[*_row(each, devices), each.day.isoformat()] for each in records]
     return terminal_tables.table((*COLUMNS, DAY), rows, markdown)
 
 
-def _row(record: "SpeedRecord") -> list[str]:
+def _row(record: "SpeedRecord", devices: Mapping[str, Collection[str]]) -> list[str]:
+    several = len(devices[record.machine]) > 1 and record.device != DEVICE.usual
+    machine = f"{record.machine}, {record.device}" if several else record.machine
     # A rate is bytes per second where a family counts no FLOPs.
     scale = 1e12 if problem_of(record.family, record.problem_id).flops else 1e9
     ranks = f", {record.ranks} ranks" if record.ranks else ""
@@ -156,6 +169,6 @@ def _row(record: "SpeedRecord") -> list[str]:
         f"{record.seconds * 1e3:.4g}",
         f"{record.rate / scale:.3g}",
         record.precision,
-        record.machine,
+        machine,
         record.release,
     ]

@@ -102,6 +102,7 @@ def as_dict(contest: "Contest") -> dict[str, object]:
         "problem": kernel.problem_id,
         "precision": kernel.precision,
         "ranks": kernel.ranks,
+        "device": kernel.device,
         "fastest": contest.fastest or None,
         "ahead": contest.ahead,
         "shared_rounds": contest.shared,
@@ -116,8 +117,8 @@ def _timed(point: "Point") -> dict[str, float | None]:
 
 def _kernel(contest: "Contest") -> tuple[str, str]:
     kernel = contest.kernel
-    ranks = f", {kernel.ranks} ranks" if kernel.ranks else ""
-    return f"{kernel.family} {kernel.operation}", f"{kernel.problem_id}{ranks}"
+    name = ", ".join(filter(None, [kernel.name, kernel.other_device]))
+    return f"{kernel.family} {kernel.operation}", name
 
 
 def _cells(contest: "Contest") -> dict[str, str]:

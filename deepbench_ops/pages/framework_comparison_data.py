@@ -60,6 +60,7 @@ def _row(row: Row) -> dict[str, Any]:
     return {
         "family": row.family,
         "precision": row.precision,
+        **({"device": row.device} if row.device else {}),
         "clear": row.clear,
         "common": list(common),
         "cells": {
@@ -92,7 +93,7 @@ def content(found: Sequence[Contest]) -> list[dict[str, Any]]:
                 **contest.kernel.unusual,
             },
             "section": list(section(contest)),
-            "name": contest.kernel.name,
+            "name": ", ".join(filter(None, [contest.kernel.name, contest.kernel.other_device])),
             **_title(contest.kernel),
             "application": contest.kernel.problem.application,
             "sets": list(contest.sets),

@@ -71,21 +71,27 @@ def page(project: str, by_machine: Mapping[str, Sequence[Contest]], site_url: st
 def _machine(machine: str, found: Sequence[Contest]) -> dict[str, Any]:
     """Number of kernels at which each framework is fastest, and the sections.
 
-    The numbers are by family and precision. There is a section for each family, operation and
-    precision.
+    The numbers are by family, precision and device. There is a section for each family, operation
+    and precision.
     """
     frameworks = sorted({point.release.framework for contest in found for point in contest.points})
-    groups: dict[tuple[str, str], list[Contest]] = defaultdict(list)
+    groups: dict[tuple[str, str, str], list[Contest]] = defaultdict(list)
     for contest in found:
-        groups[contest.kernel.family, contest.kernel.precision].append(contest)
+        kernel = contest.kernel
+        groups[kernel.family, kernel.precision, kernel.other_device].append(contest)
     return {
         "name": machine,
         "key": machine_key(machine),
         "exported": json.dumps({"machine": machine}),
         "frameworks": [*frameworks, ""],
         "wins": [
-            (family, heading(family), precision, wins(own)[family])
-            for (family, precision), own in groups.items()
+            (
+                f"{family} {device}".strip(),
+                f"{heading(family)} on {device}" if device else heading(family),
+                precision,
+                wins(own)[family],
+            )
+            for (family, precision, device), own in groups.items()
         ],
         "sections": [
             {

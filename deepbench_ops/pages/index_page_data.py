@@ -89,6 +89,7 @@ def _ranking(ranking: Ranking) -> dict[str, Any]:
         "ranks": [
             {
                 "machine": rank.machine,
+                **({"device": rank.device} if rank.device else {}),
                 "rate": rounded(rank.rate, 4),
                 "roof": None if rank.roof is None else rounded(rank.roof, 4),
                 "frameworks": list(rank.frameworks),
@@ -111,6 +112,7 @@ def _ratios(row: Row) -> dict[str, Any]:
     return {
         "family": row.family,
         "precision": row.precision,
+        **({"device": row.device} if row.device else {}),
         "kernels": len(row.cells[row.fastest].kernels),
         "ratios": {
             name: [

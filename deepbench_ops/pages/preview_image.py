@@ -77,7 +77,7 @@ def _fastest(draw: ImageDraw, top: int, ranking: Ranking, marks: Mapping[str, st
     for place, rank in enumerate(ranks):
         y = top + 46 + 40 * place
         mark = _in_brackets(marks.get(rank.machine, ""))
-        _cut_before(draw, MARGIN, y, rank.machine, mark, left - MARGIN - 20, TEXT)
+        _cut_before(draw, MARGIN, y, rank.name, mark, left - MARGIN - 20, TEXT)
         for value, colour in (
             (rank.roof, ROOF),
             (rank.rate, PUBLISHED_COLOUR if rank.published else MEASURED_COLOUR),

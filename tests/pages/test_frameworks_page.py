@@ -114,6 +114,19 @@ def test_the_address_opens_precision_and_cell(shown: Any) -> None:
     assert "4.8\u00d7 faster" in page.inner_text("#cell")
 
 
+def test_each_device_has_a_row_of_its_own(shown: Any) -> None:
+    """A cell of the GPU opens the kernels of the GPU."""
+    cells = {"numpy": cell(1, False, "torch"), "torch": cell(2.5, True, "numpy")}
+    page = shown([*ROWS[:1], ROWS[0] | {"device": "cuda", "cells": cells}])
+    headings = page.locator(".matrix tbody th").all_inner_texts()
+    assert ["matrix products", "matrix products on cuda"] == headings
+    page.click("#cell-gemm-torch-cuda")
+    page.wait_for_selector("#cell .dots")
+    assert page.inner_text("#picked").endswith(": matrix products on cuda, float32")
+    assert ["2.5\u00d7"] == page.locator(".matrix [aria-pressed=true] b").all_inner_texts()
+    assert "cell=gemm+torch+cuda" in page.url
+
+
 def test_a_choice_of_precision_is_one_step(shown: Any) -> None:
     """The focus stays on the menu."""
     page = shown(ROWS)

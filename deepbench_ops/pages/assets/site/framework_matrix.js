@@ -5,8 +5,12 @@
     var d = deepbench, el = d.el;
     var MOST = 25;  /* kernels of a cell that are shown at first */
 
-    /* A choice as text: the family, a blank and the framework. Neither name holds a blank. */
-    function picked(family, framework) { return family + ' ' + framework; }
+    /* A choice as text: the family, the framework, and the device where it is not the usual one, with blanks between them. No name
+       holds a blank. */
+    function picked(row, framework) { return [row.family, framework].concat(row.device || []).join(' '); }
+
+    /* The heading of a row: its family, and the device where it is not the usual one. */
+    function heading(row, catalogue) { return catalogue.headings[row.family] + (row.device ? ' on ' + row.device : ''); }
 
     /* Draw the choices and the matrix of `wanted`, {where, at, cell}, into `place`. `chosen(values)` is called with the
        changes of the user. */
@@ -34,11 +38,13 @@
                 d.picture_buttons(function () { return place.querySelector('.matrix'); }, function () {
                     return {name: 'frameworks-' + machine.machine + '-' + precision, title: 'Time over that of the fastest framework, ' + precision, sides: names.join(', ') + ' on ' + machine.machine};
                 })) : []);
-        return {machine: machine, row: rows.find(function (row) { return row.family === cell.split(' ')[0]; }), framework: cell.split(' ')[1]};
+        return {machine: machine, row: find(rows, cell), framework: cell.split(' ')[1]};
     }
 
+    /* The row of a choice. */
     function find(rows, cell) {
-        return rows.some(function (row) { return cell.split(' ')[0] === row.family && row.cells[cell.split(' ')[1]]; });
+        var framework = cell.split(' ')[1];
+        return rows.find(function (row) { return row.cells[framework] && picked(row, framework) === cell; });
     }
 
     /* Fill the choices of the toolbar. */
@@ -62,7 +68,7 @@
                 return el('th', {scope: 'col'}, name, el('small', {}, versions(machine.versions[name])));
             }))),
             el('tbody', {}, rows.map(function (row) {
-                return el('tr', {}, el('th', {scope: 'row'}, catalogue.headings[row.family]), names.map(function (name) {
+                return el('tr', {}, el('th', {scope: 'row'}, heading(row, catalogue)), names.map(function (name) {
                     return row.cells[name] ? el('td', {}, button(row, name, cell, chosen)) : el('td', {class: 'none'}, 'not measured');
                 }));
             })));
@@ -87,10 +93,10 @@
     }
 
     function button(row, name, cell, chosen) {
-        var own = picked(row.family, name), here = own === cell, found = row.cells[name];
+        var own = picked(row, name), here = own === cell, found = row.cells[name];
         var said = name === fastest(row) ? (row.clear ? 'the fastest' : 'the fastest, but others are within the noise')
             : d.factor_than(found.ratio, fastest(row)) + (found.clear ? '' : ', within the noise');
-        return d.tint(el('button', {type: 'button', id: 'cell-' + own.replace(' ', '-'), 'aria-pressed': String(here), title: name + ': ' + said + '. Show its kernels.',
+        return d.tint(el('button', {type: 'button', id: 'cell-' + own.replace(/ /g, '-'), 'aria-pressed': String(here), title: name + ': ' + said + '. Show its kernels.',
             click: function () { chosen({cell: here ? '' : own}); }},
         el('small', {class: 'which'}, name), el('b', {}, text(row, name)), el('small', {}, d.counted(kernels(row, name).length, 'kernel'))),
         kind(row, name), found.ratio);
@@ -113,7 +119,7 @@
     function markdown(rows, names, catalogue, machine) {
         var head = [machine.machine + ', ' + rows[0].precision].concat(names).map(function (name) { return name.replace(/[\\|<]/g, '\\$&'); });
         return [head, head.map(function () { return '---'; })].concat(rows.map(function (row) {
-            return [catalogue.headings[row.family]].concat(names.map(function (name) {
+            return [heading(row, catalogue)].concat(names.map(function (name) {
                 return row.cells[name] ? text(row, name) + (kind(row, name) === 'same' ? ' (within the noise)' : '') : '';
             }));
         })).map(function (cells) { return '| ' + cells.join(' | ') + ' |'; }).join('\n') + '\n';
@@ -125,15 +131,15 @@
         var rows = kernels(row, name).map(function (at) { return compared(all[at], name, other, machine); })
             .sort(function (a, b) { return b.ratio - a.ratio; });
         place.replaceChildren(
-            el('h2', {id: 'picked', tabindex: -1}, name + ' compared with ' + other + ': ' + catalogue.headings[row.family] + ', ' + d.words(row.precision)),
+            el('h2', {id: 'picked', tabindex: -1}, name + ' compared with ' + other + ': ' + heading(row, catalogue) + ', ' + d.words(row.precision)),
             el('p', {}, d.counted(rows.length, 'kernel') + ' that both have measured on ' + machine.machine + '. A dot is the time of ' + name + ' over that of ' + other +
                 ', its whiskers are the 99 % interval; the pale band around \u201cequal\u201d is the interval of ' + other + '. Grey where the two overlap. ' +
                 (found.together ? found.together + ' of these kernels were measured in the same rounds.' : 'The times were taken apart, in rounds of their own.') +
                 (other === fastest(row) || name === fastest(row) ? '' : ' With ' + fastest(row) + ', the fastest, it shares fewer kernels, so it is compared through ' + other + '.')),
             d.dots(rows, ['kernel', name + ' over ' + other, 'times'], MOST),
             el('p', {class: 'tools'}, d.picture_buttons(function () { return place.querySelector('.dots'); }, function () {
-                return {name: ['kernels', machine.machine, row.family, row.precision, name, other].join('-'), sides: machine.machine,
-                    title: name + ' compared with ' + other + ': ' + catalogue.headings[row.family] + ', ' + d.words(row.precision)};
+                return {name: ['kernels', machine.machine, row.family, row.device, row.precision, name, other].filter(Boolean).join('-'), sides: machine.machine,
+                    title: name + ' compared with ' + other + ': ' + heading(row, catalogue) + ', ' + d.words(row.precision)};
             })));
     }
 
