@@ -100,6 +100,23 @@ def test_devices_of_a_machine_are_separate(more: Path, opened: Any) -> None:
     assert "--device cpu" in page.inner_text("#groups tr.detail code")
 
 
+def test_a_row_of_another_device_leads_to_that_device(more: Path, opened: Any) -> None:
+    """The machine's page shows the device's kernels; the usual device needs no condition. Pictures
+    of speeds name another device."""
+    page = opened(more, "index")
+    links = page.locator(f"#machines tbody a:text-is('{published_site.TWO_DEVICES}')")
+    conditions = [link.get_attribute("href").partition("conditions=")[2] for link in links.all()]
+    assert ["", "cuda"] == sorted(conditions)
+    links.nth(conditions.index("cuda")).click()
+    page.wait_for_url("**/machine.html#**")
+    page.wait_for_selector("body[data-ready]")
+    assert "cuda" == page.input_value("#conditions")
+    names = page.locator("#past .multiple strong").evaluate_all(
+        "all => all.map(each => each.nextSibling.textContent)"
+    )
+    assert [" 2.3.1 to 2.5.1", " 2.3.1 to 2.5.1 on cuda"] == sorted(names)
+
+
 def test_a_machine_without_usual_figures_is_named_below_the_others(more: Path, opened: Any) -> None:
     """With its results; machines of another kind than chosen are not named."""
     page = opened(more, "index")

@@ -4,12 +4,13 @@
 (function () {
     var d = deepbench, el = d.el;
 
-    /* Speeds grouped by framework, machine, precision and device: {framework, machine, precision, speeds, at}, with the places of their releases in order. */
+    /* Speeds grouped by framework, machine, precision and device: {framework, machine, precision, device, speeds, at}, with the places of their
+       releases in order; device is undefined where it is the usual one. */
     function groups(speeds) {
         var found = {};
         speeds.forEach(function (one) {
             var key = [one.framework, one.machine, one.precision, d.device(one.unusual)].join('\n');
-            found[key] = found[key] || {framework: one.framework, machine: one.machine, precision: one.precision, speeds: []};
+            found[key] = found[key] || {framework: one.framework, machine: one.machine, precision: one.precision, device: one.unusual.device, speeds: []};
             found[key].speeds.push(one);
         });
         return Object.values(found).map(function (group) {
@@ -35,9 +36,10 @@
         });
         var rest = more ? 'and ' + more + (more === 1 ? ' family' : ' families') + ' that changed less' : '';
         var said = found.map(function (line) { return line.label; }).concat(rest || []).join(', ');
+        var device = group.device ? ' on ' + group.device : '';
         return el('a', {class: 'multiple', click: clicked, href: 'index.html' + d.address({machine: group.machine, framework: group.framework, precision: group.precision}),
-            'aria-label': group.framework + ' ' + first.version + ' to ' + last.version + ' on ' + group.machine + ', speed over the first release: ' + said},
-        el('strong', {}, group.framework), ' ' + first.version + ' to ' + last.version, el('br'), el('small', {}, where), d.small_lines(found, group.at.length), rest ? el('small', {}, rest) : []);
+            'aria-label': group.framework + ' ' + first.version + ' to ' + last.version + device + ' on ' + group.machine + ', speed over the first release: ' + said},
+        el('strong', {}, group.framework), ' ' + first.version + ' to ' + last.version + device, el('br'), el('small', {}, where), d.small_lines(found, group.at.length), rest ? el('small', {}, rest) : []);
     }
 
     Object.assign(deepbench, {speed_groups: groups, speed_multiple: multiple});

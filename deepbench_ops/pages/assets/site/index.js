@@ -80,7 +80,7 @@
             var published = catalogue.releases[one.newest].published;
             if (one.precision !== wanted.precision || wanted.kind === (published ? 'measured' : 'published')) { return; }
             var device = d.device(one.unusual), key = [one.machine, one.framework, device].join('\n');
-            groups[key] = groups[key] || {machine: by_name[one.machine], framework: one.framework, device: device, families: {}, kernels: 0,
+            groups[key] = groups[key] || {machine: by_name[one.machine], framework: one.framework, device: device, conditions: one.unusual.device, families: {}, kernels: 0,
                 newest: 0, headline: 0};
             var group = groups[key];
             group.families[one.family] = one;
@@ -104,7 +104,7 @@
             columns: [
                 {title: 'machine', value: function (row) { return row.machine.name; }, cell: function (row) {
                     return d.marked_name(el('a', {href: 'machine.html' + d.address({machine: row.machine.name, framework: row.framework,
-                        precision: wanted.precision})}, row.machine.name), row.machine);
+                        precision: wanted.precision, conditions: row.conditions})}, row.machine.name), row.machine);
                 }},
                 {title: 'newest', value: function (row) { return catalogue.releases[row.newest].name; }},
                 {title: 'device', value: function (row) { return row.device; }}
