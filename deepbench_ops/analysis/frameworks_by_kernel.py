@@ -14,7 +14,7 @@ from types import MappingProxyType
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.pooled_sets import pooled_point, same_kernel
 from deepbench_ops.analysis.process_noise import noise
-from deepbench_ops.analysis.settings_and_state_agreement import groups_that_agree
+from deepbench_ops.analysis.settings_and_state_agreement import comparable, groups_that_agree
 from deepbench_ops.analysis.shared_rounds import JudgedSteps, Shared
 
 DEVIATIONS = 3.0
@@ -55,7 +55,8 @@ class Contest:
 
 
 def contests(points: Iterable[Point], shared: Shared = NONE) -> list[Contest]:
-    """Return the kernels that two frameworks or more have under the same external settings.
+    """Return the kernels that two frameworks or more have under the same external settings and in
+    the same state of the machine.
 
     shared: rounds that have several frameworks; a lead rests on them where they have both.
 
@@ -68,7 +69,7 @@ def contests(points: Iterable[Point], shared: Shared = NONE) -> list[Contest]:
             kernels[*same_kernel(point), point.device].append(point)
     several = []
     for found in kernels.values():
-        for group in groups_that_agree(found):
+        for group in groups_that_agree(comparable(found)):
             by: dict[str, list[Point]] = defaultdict(list)
             for point in group:
                 by[point.release.framework].append(point)

@@ -24,6 +24,11 @@ def agree(one: Point, other: Point) -> bool:
     return one.state == other.state and one.state not in INCOMPARABLE
 
 
+def comparable(points: Iterable[Point]) -> list[Point]:
+    """Return the points without those of a state in which nothing can be compared."""
+    return [point for point in points if point.state not in INCOMPARABLE]
+
+
 def groups_that_agree(points: Sequence[Point]) -> list[list[Point]]:
     """Return points in groups whose settings and states agree, each in the given order.
 

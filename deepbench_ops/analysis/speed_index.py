@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.machine_summary import SummaryKey, group, selections
+from deepbench_ops.analysis.settings_and_state_agreement import comparable
 from deepbench_ops.releases.release_table import Release
 
 FEWEST_KERNELS = 3
@@ -44,7 +45,7 @@ def speeds(lines: Iterable[Line]) -> list[Speed]:
     families: dict[SummaryKey, list[Line]] = defaultdict(list)
     for line in lines:
         point = line.points[0]
-        if point.compared and point.usual and len(line.steady) > 1:
+        if point.compared and point.usual and len(comparable(line.steady)) > 1:
             families[group(point)].append(line)
     found = (_speed(key, members) for key, members in sorted(families.items()))
     return [one for one in found if one is not None]
@@ -54,7 +55,7 @@ def _speed(key: SummaryKey, lines: Sequence[Line]) -> Speed | None:
     """Return the index of a family; each line counts in the steps between its own neighbours."""
     steps: dict[Release, dict[Release, list[float]]] = defaultdict(lambda: defaultdict(list))
     for line in lines:
-        for before, after in pairwise(line.steady):
+        for before, after in pairwise(comparable(line.steady)):
             gain = math.log(before.seconds / after.seconds)
             steps[after.release][before.release].append(gain)
     logs: dict[Release, float] = {}

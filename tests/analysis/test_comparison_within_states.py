@@ -2,12 +2,15 @@
 
 import json
 
-from example_points import point
+import pytest
+from example_points import GEMMS, RELEASES, point
 from hypothesis import given
 from hypothesis import strategies as st
 
 from deepbench_ops.analysis import kernel_lines, settings_and_state_agreement
+from deepbench_ops.analysis.frameworks_by_kernel import contests
 from deepbench_ops.analysis.pooled_sets import pooled_point
+from deepbench_ops.analysis.speed_index import speeds
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.machine.machine_profile import LatencyLevel, Profile
 from deepbench_ops.machine.steadiness import SteadinessJudge
@@ -86,6 +89,35 @@ def test_nothing_is_judged_in_a_state_that_is_none() -> None:
     (line,) = history(*[CHANGED] * 14)
     assert not line.judgeable
     assert [] == line.changes
+
+
+@pytest.mark.parametrize("state", sorted(INCOMPARABLE))
+def test_frameworks_are_not_compared_in_a_state_that_is_none(state) -> None:
+    """Two times at an unknown level, or while the level changed, may be at two levels; those of an
+    unrecorded state are compared."""
+    numpy = Release("numpy", "2.4.6", point().release.date)
+    strange = [point(state=state), point(state=state, release=numpy, seconds=2.0)]
+    assert [] == contests(strange)
+    (found,) = contests([*strange, point(seconds=3.0), point(release=numpy, seconds=4.0)])
+    assert [3.0, 4.0] == [each.seconds for each in found.points]
+
+
+@pytest.mark.parametrize(("state", "speed"), [(NEAR, 2.0), ("", 2.0), (CHANGED, None)])
+def test_a_speed_leaves_out_times_of_a_state_that_is_none(state, speed) -> None:
+    """A kernel whose times all have such a state has no part in the speed of its family."""
+    found = [
+        line
+        for id in GEMMS[:3]
+        for line in kernel_lines.lines(
+            [
+                point(problem_id=id, release=release, state=state, seconds=seconds)
+                for release, seconds in zip(RELEASES[:2], (2.0, 1.0), strict=True)
+            ],
+            RELEASES,
+        )
+    ]
+    expected = [] if speed is None else [pytest.approx((1.0, speed))]
+    assert expected == [each.values for each in speeds(found)]
 
 
 def test_pages_get_the_state_of_each_point() -> None:
