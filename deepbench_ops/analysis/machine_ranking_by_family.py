@@ -11,11 +11,14 @@ from statistics import geometric_mean
 
 from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.points import KernelKey, Point, devices_of_machines
-from deepbench_ops.analysis.pooled_sets import same_kernel
+from deepbench_ops.analysis.pooled_sets import newest_point, same_kernel
 from deepbench_ops.analysis.roofline import roof
 from deepbench_ops.analysis.shared_kernels import levels
 from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.problems.problem_lists import TYPES
+
+_Kernel = tuple[str, KernelKey]
+"""A machine with one of its devices, and a kernel on it."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +68,7 @@ def rankings(lines: Iterable[Line], profiles: Mapping[str, Profile | None]) -> l
 
     Whole models are left out, and operations that are not totalled in rankings.
     """
-    best: dict[tuple[str, str], dict[str, dict[KernelKey, Point]]] = defaultdict(
-        lambda: defaultdict(dict)
-    )
+    own: dict[_Kernel, dict[str, list[Point]]] = defaultdict(lambda: defaultdict(list))
     lines = list(lines)
     devices = devices_of_machines(line.points[0] for line in lines)
     for line in lines:
@@ -75,10 +76,13 @@ def rankings(lines: Iterable[Line], profiles: Mapping[str, Profile | None]) -> l
         if point is None or not _counts(point):
             continue
         name = _name(point.machine, _device(point, devices))
-        own = best[point.family, point.precision][name]
-        kernel = same_kernel(point)
-        if kernel not in own or point.seconds < own[kernel].seconds:
-            own[kernel] = point
+        own[name, same_kernel(point)][point.release.framework].append(point)
+    best: dict[tuple[str, str], dict[str, dict[KernelKey, Point]]] = defaultdict(
+        lambda: defaultdict(dict)
+    )
+    for (name, kernel), frameworks in own.items():
+        fastest = min(map(newest_point, frameworks.values()), key=lambda point: point.seconds)
+        best[fastest.family, fastest.precision][name][kernel] = fastest
     families = list(TYPES)
     found = [
         _ranking(family, precision, points, profiles, devices)

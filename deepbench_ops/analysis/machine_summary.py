@@ -1,13 +1,14 @@
 """Summary of a machine's results: number of kernels, newest release, and share of the roof."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from statistics import median
 
 from deepbench_ops.analysis.kernel_lines import Line
-from deepbench_ops.analysis.points import Point
+from deepbench_ops.analysis.points import KernelKey, Point
+from deepbench_ops.analysis.pooled_sets import newest_point, same_kernel
 from deepbench_ops.analysis.roofline import share
 from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.problems.problem_lists import TYPES
@@ -60,25 +61,18 @@ def family_summaries(
 ) -> list[FamilySummary]:
     """Return summaries of the lines of all machines, by machine, framework and family.
 
-    Lines under unusual conditions are left out: a kernel counts once.
+    Lines under unusual conditions are left out. A kernel counts once, in however many sets and
+    states of the machine it was measured.
     """
     wanted = {(member.problem.family, member.set, member.problem.id) for member in headline}
-    groups: dict[SummaryKey, list[Point]] = defaultdict(list)
+    groups: dict[SummaryKey, dict[KernelKey, list[Point]]] = defaultdict(lambda: defaultdict(list))
     for line in lines:
         point = line.steady[-1] if line.steady else None
         if point is not None and point.compared and point.usual:
-            groups[group(point)].append(point)
+            groups[group(point)][same_kernel(point)].append(point)
     return [
-        FamilySummary(
-            *key[:4],
-            newest=max((point.release for point in points), key=lambda release: release.date),
-            kernels=len(points),
-            of_roof=_middle(share(profiles.get(key[0]), point) for point in points),
-            headline=len(wanted & {(p.family, p.set, p.problem_id) for p in points}),
-            sources=_sources(points),
-            unusual=points[-1].unusual,
-        )
-        for key, points in sorted(groups.items())
+        _summary(key, list(kernels.values()), profiles.get(key[0]), wanted)
+        for key, kernels in sorted(groups.items())
     ]
 
 
@@ -87,12 +81,36 @@ def group(point: Point) -> SummaryKey:
     return (point.machine, point.release.framework, point.family, point.precision, point.device)
 
 
-def _sources(points: Sequence[Point]) -> tuple[Source, ...]:
-    by: dict[Release, list[Point]] = defaultdict(list)
-    for point in points:
-        by[point.release].append(point)
+def _summary(
+    key: SummaryKey,
+    kernels: Sequence[Sequence[Point]],
+    profile: Profile | None,
+    headline: Set[tuple[str, str, str]],
+) -> FamilySummary:
+    """Return the summary of kernels, each given by the newest points of its lines."""
+    newest = [newest_point(points) for points in kernels]
+    every = [point for points in kernels for point in points]
+    return FamilySummary(
+        *key[:4],
+        newest=max((point.release for point in newest), key=lambda release: release.date),
+        kernels=len(kernels),
+        of_roof=_middle(share(profile, point) for point in newest),
+        headline=len(headline & {(p.family, p.set, p.problem_id) for p in every}),
+        sources=_sources(kernels),
+        unusual=newest[-1].unusual,
+    )
+
+
+def _sources(kernels: Iterable[Sequence[Point]]) -> tuple[Source, ...]:
+    by: dict[Release, list[list[Point]]] = defaultdict(list)
+    for points in kernels:
+        release = newest_point(points).release
+        by[release].append([point for point in points if point.release == release])
     newest = sorted(by, key=lambda release: release.date, reverse=True)
-    return tuple(Source(release, len(by[release]), selections(by[release])) for release in newest)
+    return tuple(
+        Source(release, len(by[release]), selections([p for own in by[release] for p in own]))
+        for release in newest
+    )
 
 
 def selections(points: Sequence[Point]) -> tuple[str, ...]:

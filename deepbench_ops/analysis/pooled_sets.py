@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from statistics import geometric_mean, median
 
 from deepbench_ops.analysis.points import KernelKey, Point
+from deepbench_ops.analysis.settings_and_state_agreement import groups_that_agree
 from deepbench_ops.measure import machine_states
 
 
@@ -28,6 +29,19 @@ def pooled(points: Iterable[Point]) -> dict[KernelKey, Point]:
     for point in points:
         found[same_kernel(point)].append(point)
     return {kernel: pooled_point(several) for kernel, several in found.items()}
+
+
+def newest_point(points: Sequence[Point]) -> Point:
+    """Return the time of a kernel's newest release in one framework, over all of its lines.
+
+    Of several settings or states it is the one that `groups_that_agree` puts first; sets are
+    pooled. Of published figures of one day the fastest counts.
+    """
+    newest = max(point.release.date for point in points)
+    first, *_ = groups_that_agree([point for point in points if point.release.date == newest])
+    if first[0].release.measurable:
+        return pooled_point(first)
+    return min(first, key=lambda point: point.seconds)
 
 
 def pooled_point(points: Sequence[Point]) -> Point:

@@ -17,6 +17,7 @@ from deepbench_ops.analysis.kernel_lines import Line, lines
 from deepbench_ops.analysis.machine_ranking_by_family import rankings
 from deepbench_ops.analysis.shared_kernels import ENOUGH, FEWEST_KERNELS, common, levels
 from deepbench_ops.machine.machine_profile import Figure, Profile
+from deepbench_ops.measure.machine_states import FAR, NEAR
 from deepbench_ops.problems.problem_ids import problem_of
 from deepbench_ops.releases.release_table import PUBLISHED, Release
 
@@ -126,6 +127,25 @@ def test_the_fastest_framework_of_a_machine_counts():
     assert pytest.approx(wanted) == first.rate
     assert pytest.approx(4) == first.rate / second.rate
     assert (("numpy",), ("torch",)) == (first.frameworks, second.frameworks)
+
+
+@pytest.mark.parametrize("other", [{"state": FAR}, {"set": "inference_server"}])
+def test_the_newest_time_of_a_framework_counts_over_all_lines(other):
+    """A faster time of an older release, in another state or set, is not its newest."""
+    points = [
+        point(machine=machine, problem_id=id, **said)
+        for id in GEMMS[:5]
+        for machine, said in (
+            ("box", {"state": NEAR, "release": RELEASES[3], "seconds": 2.0}),
+            ("box", {"state": NEAR, "release": RELEASES[2], "seconds": 1.0, **other}),
+            ("box", {"release": TORCH, "seconds": 3.0}),
+            ("other", {"release": TORCH, "seconds": 2.0}),
+        )
+    ]
+    (ranking,) = ranked(*points)
+    box, other = sorted(ranking.ranks, key=lambda rank: rank.machine)
+    assert pytest.approx(1) == box.rate / other.rate
+    assert (("numpy",), RELEASES[3].date, 5) == (box.frameworks, box.day, box.kernels)
 
 
 def test_a_ranking_has_the_roof_of_its_kernels():
