@@ -74,12 +74,14 @@ def page(
 
 
 def _machine(name: str, causes: Sequence[Cause], most: int) -> dict[str, Any]:
-    """The newest changes of a machine, in their order, and how many it has in all."""
-    newest = sorted(range(len(causes)), key=lambda place: causes[place].after.date)[-most:]
+    """The newest changes of a machine, of one day the widest and largest, and how many it has.
+
+    causes: in the order of `change_causes.causes`.
+    """
     return {
         "name": name,
         "exported": json.dumps({"machine": name}),
-        "causes": [row(causes[place]) for place in sorted(newest)],
+        "causes": [row(cause) for cause in causes[:most]],
         "changes": len(causes),
     }
 

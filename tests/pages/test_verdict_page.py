@@ -9,11 +9,13 @@ from urllib.parse import parse_qsl
 
 import published_site
 import pytest
+from example_points import lines_of
 from markupsafe import escape
 
 pytest.importorskip("asv", reason="pages are written by asv publish")
 from deepbench_ops.analysis import kernel_lines, point_reading
 from deepbench_ops.analysis.change_causes import causes
+from deepbench_ops.analysis.change_detection import Change
 from deepbench_ops.pages import asv_index_offline, machine_lines, verdict_page
 from deepbench_ops.releases import release_table
 from deepbench_ops.storage import measurement_files
@@ -129,6 +131,23 @@ def test_a_long_list_ends_at_the_newest_changes(tmp_path, page, monkeypatch):
         assert said == (len(every) > len(kept))
     assert "The newest 5 of" in short
     assert "The newest" not in page
+
+
+def test_a_short_list_has_the_largest_changes_of_its_last_day(monkeypatch):
+    """Widest first, then largest: those after them are left out."""
+    monkeypatch.setattr(verdict_page, "MOST_ROWS", 1)
+    monkeypatch.setattr(verdict_page, "FEWEST_ROWS", 2)
+    lines = lines_of((1.0, 1.0, 2.0, 2.0), (1.0, 1.0, 8.0, 8.0), (1.0, 1.0, 1.0, 4.0))
+    changed = [2, 2, 3]
+    for line, place in zip(lines, changed, strict=True):
+        before, after = line.steady[place - 1 : place + 1]
+        ratio = after.seconds / before.seconds
+        vars(line)["long_enough"] = True
+        vars(line)["changes"] = [line.shift(Change(place, ratio, ratio, ratio, 1.0))]
+    shown = verdict_page.page("deepbench", lines, causes(lines), {})
+    factors = [re.findall(r"([\d.]+)\u00d7 slower", row)[0] for row in table_rows(shown)]
+    assert ["4", "8"] == factors
+    assert "The newest 2 of 3 changes" in shown
 
 
 def test_a_hostile_machine_is_text(tmp_path):
