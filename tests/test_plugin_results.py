@@ -6,6 +6,7 @@ The commands run in a project folder that knows nothing of them. `test_plugin_me
 import csv
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -167,6 +168,39 @@ def test_the_pages_hold_family_framework_and_device(html):
     assert ["cpu", "toy0"] == sorted(index["params"]["env-DEEPBENCH_DEVICE"])
     assert {"toy", "numpy"} == set(index["params"]["branch"])
     assert "seconds" == index["benchmarks"][toy_results.BENCHMARK]["unit"]
+
+
+def families_and_kernels(root):
+    """The number of lines of each family on the published pages, and the kernels of toy."""
+    run(root, "-m", "asv", "publish")
+    catalogue = (root / "html/data/catalogue.js").read_text()
+    (machine,) = json.loads(published_site.unpacked(catalogue))["machines"]
+    key = machine["key"]
+    files = sorted((root / "html/data/kernels" / key).glob("toy*"))
+    return machine["families"], [published_site.unpacked(each.read_text()) for each in files]
+
+
+def test_pages_follow_a_plugin_that_is_installed_or_changed(project, tmp_path):
+    """Pages are published from caches while nothing has changed."""
+    root = tmp_path / "project"
+    shutil.copytree(project, root, ignore=shutil.ignore_patterns("html", ".asv", "site"))
+    assert {} == families_and_kernels(root)[0]
+    site = plugin_site.install(root / "site")
+    points = site / "deepbench_axpy-1.0.dist-info" / "entry_points.txt"
+    both = points.read_text()
+    points.write_text(both.partition("[deepbench.frameworks]")[0])
+    assert {"axpy": 2} == families_and_kernels(root)[0]  # those of numpy
+    points.write_text(both)
+    families, kernels = families_and_kernels(root)
+    assert {"axpy": 6} == families
+    assert kernels
+    assert kernels == families_and_kernels(root)[1]
+    module = site / "deepbench_axpy" / "axpy.py"
+    text = module.read_text()
+    former, changed = (f"return {count} * self.elements\n" for count in (2, 4))
+    assert 1 == text.count(former)
+    module.write_text(text.replace(former, changed))
+    assert kernels != families_and_kernels(root)[1]
 
 
 @pytest.mark.browser

@@ -1,4 +1,4 @@
-"""Values computed from a machine's results, stored until the results or the code change."""
+"""Values computed from a machine's results, stored until these, the code or plugins change."""
 
 import hashlib
 import re
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from deepbench_ops.pages.forked_writing import divided
+from deepbench_ops.releases import plugin_digest
 from deepbench_ops.storage import compression, ensemble_round_files, input_digest
 from deepbench_ops.storage import json_cache as cache_file
 
@@ -28,7 +29,8 @@ Derived = TypeVar("Derived")
 class MachineCache(Generic[Value]):
     """Computed values, one file for each machine.
 
-    key: everything else on which the values depend, apart from the machine's files and the code.
+    key: everything else on which the values depend, apart from the machine's files, the code and
+    the plugins, whose families and frameworks the values have.
     encode, decode: conversion of a value to JSON types and back. `decode` raises LookupError,
     TypeError, ValueError or AttributeError for JSON that encodes no such value.
     """
@@ -37,6 +39,7 @@ class MachineCache(Generic[Value]):
     key: str = ""
     encode: Callable[[Value], Any] = lambda value: value
     decode: Callable[[Any], Value] = lambda value: value
+    plugins: str = field(default_factory=plugin_digest.of_plugins)
     digests: dict[Path, str] = field(default_factory=dict)
     """Digest of the inputs of each machine whose value was requested."""
     new: list[tuple[Path, Value]] = field(default_factory=list)
@@ -102,7 +105,7 @@ class MachineCache(Generic[Value]):
     def _stored(self, machine: Path) -> Value | None:
         """The value of a machine's file; None if there is no valid one."""
         if machine not in self.digests:
-            key = f"{input_digest.of_program()} {self.key}"
+            key = f"{input_digest.of_program()} {self.plugins} {self.key}"
             self.digests[machine] = input_digest.of_machine(machine, key)
         found = cache_file.read(self.folder / _name(machine), self.digests[machine])
         with suppress(LookupError, TypeError, ValueError, AttributeError):
