@@ -5,7 +5,7 @@ that it shares.
 
 - lines/MACHINE/FAMILY: the lines of a family (`line_data`).
 - kernels/MACHINE/FRAMEWORK: every kernel with its newest time, for the page of the machine.
-- newest/MACHINE: the newest time of each kernel with each framework, for comparisons.
+- newest/MACHINE: the newest times of each kernel with each framework, for comparisons.
 - stacks/MACHINE: the software under each release that was measured.
 - changes/MACHINE/FRAMEWORK: the kernels of a framework with their changes (`change_data`).
 """

@@ -1,4 +1,4 @@
-"""data/newest/MACHINE: the newest time of each kernel with each framework, for comparisons.
+"""data/newest/MACHINE: the newest times of each kernel with each framework, for comparisons.
 
 The files of lines hold all releases with their intervals and notes. The files here have a quarter
 of their size, so that a page can compare many machines.
@@ -25,30 +25,38 @@ SHOWN = (*(each.name for each in CONDITIONS if each.name != "device"), SETTINGS)
 def content(
     lines: Iterable[Line], profile: Profile | None, places: Mapping[Release, int]
 ) -> dict[str, Any]:
-    """Kernels, and by framework and device the newest steady time of each.
+    """Kernels, states, and by framework and device the newest steady time of each kernel and state.
 
     A row holds the index of a kernel, the index of a release, seconds, the share of the roofline
-    (null if unknown), and for a time in conflict the seconds of all its versions.
+    (null if unknown), the index of the state of the machine ("" if unknown), and for a time in
+    conflict the seconds of all its versions.
 
     lines: those of one machine.
     """
-    newest: dict[tuple[str, str, tuple[Any, ...]], Point] = {}
+    newest: dict[tuple[str, str, tuple[Any, ...], str], Point] = {}
     for line in lines:
-        last_of_settings = {point.settings: point for point in line.steady if point.compared}
-        for point in last_of_settings.values():
-            key = (point.release.framework, point.device, _kernel(point))
+        last_ones = {(each.settings, each.state): each for each in line.steady if each.compared}
+        for point in last_ones.values():
+            key = (point.release.framework, point.device, _kernel(point), point.state)
             known = newest.get(key)
             if known is None or known.release.date <= point.release.date:
                 newest[key] = point
     kernels: dict[tuple[Any, ...], int] = {}
+    states: dict[str, int] = {}
     times: dict[str, dict[str, list[list[Any]]]] = {}
-    for (framework, device, kernel), point in newest.items():
+    for (framework, device, kernel, in_state), point in newest.items():
         own = times.setdefault(framework, {}).setdefault(device, [])
         place = kernels.setdefault(kernel, len(kernels))
+        state = states.setdefault(in_state, len(states))
         share = _of_roof(profile, point)
         versions = [[rounded(each, 5) for each in point.conflict]] if point.conflict else []
-        own.append([place, places[point.release], rounded(point.seconds, 5), share, *versions])
-    return {"kernels": [list(kernel) for kernel in kernels], "times": times}
+        seconds = rounded(point.seconds, 5)
+        own.append([place, places[point.release], seconds, share, state, *versions])
+    return {
+        "kernels": [list(kernel) for kernel in kernels],
+        "states": list(states),
+        "times": times,
+    }
 
 
 def _kernel(point: Point) -> tuple[Any, ...]:

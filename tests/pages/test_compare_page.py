@@ -98,7 +98,7 @@ def with_jax(page: Any, html: Path) -> None:
     newest["kernels"] += [
         [*newest["kernels"][0][:4], f"m{size}", *newest["kernels"][0][5:]] for size in range(9)
     ]
-    newest["times"]["jax"] = {"cpu": [[place + at, 0, 1e-3, None] for at in range(9)]}
+    newest["times"]["jax"] = {"cpu": [[place + at, 0, 1e-3, None, 0] for at in range(9)]}
     catalogue = json.loads(unpacked((html / "data/catalogue.js").read_text("utf-8")))
     catalogue["here"] = "lab-1"
     for each in catalogue["machines"]:
@@ -184,6 +184,26 @@ def test_an_application_leaves_only_its_kernels(page: Any, site: str, html: Path
     opened(page, site, page.url.removeprefix(site))
     assert "Vision" == page.input_value("#application")
     assert 1 == len(rows(page, "#kernels"))
+
+
+def test_times_in_different_states_of_a_machine_are_not_compared(
+    page: Any, site: str, html: Path
+) -> None:
+    """The page counts them; of a kernel in two states the fitting time counts, though older."""
+    file = f"data/newest/{machine_key('lab-1')}.js"
+    data = json.loads(unpacked((html / file).read_text("utf-8")))
+    data["states"] = ["near", "far"]
+    first, other = (data["times"][name]["cpu"] for name in ("numpy", "torch"))
+    shared = [row for row in first if row[0] in [each[0] for each in other]]
+    for row in other:
+        row[4] = 1
+    first.append([shared[0][0], 0, 6e-3, None, 1])
+    serve(page, file, script_of(json.dumps(data)))
+    opened(page, site, TWO)
+    assert 1 == len(rows(page, "#kernels"))
+    assert ["6 ms"] == column(page, "#kernels", "numpy")
+    said = page.inner_text("#left-out")
+    assert "Left out: 1 kernel that lab-1@torch also has (matrix products: 1)" in said
 
 
 def test_the_file_of_lines_is_loaded_when_its_table_is_in_view(page: Any, site: str) -> None:

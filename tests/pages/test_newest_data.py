@@ -24,14 +24,23 @@ def rows(*points):
 def test_the_newest_time_counts():
     """With its release and without a share of a roof that is not known."""
     one = point(release=OLD, problem_id=GEMMS[0], seconds=2.0)
-    assert [[0, 1, 3.0, None]] == rows(one, one._replace(release=NEW, seconds=3.0))
+    assert [[0, 1, 3.0, None, 0]] == rows(one, one._replace(release=NEW, seconds=3.0))
 
 
 def test_an_unsteady_time_is_left_out():
     """The release before it counts."""
     one = point(release=OLD, problem_id=GEMMS[0], seconds=2.0)
     new = one._replace(release=NEW, seconds=3.0, unsteady="its processes disagree")
-    assert [[0, 0, 2.0, None]] == rows(one, new)
+    assert [[0, 0, 2.0, None, 0]] == rows(one, new)
+
+
+def test_each_state_of_the_machine_has_its_newest_time():
+    """Of a kernel that was measured near and then far, both are written with their states."""
+    one = point(release=OLD, problem_id=GEMMS[0], seconds=2.0, state="near")
+    new = one._replace(release=NEW, seconds=3.0, state="far")
+    found = newest_data.content([Line((one,)), Line((new,))], None, PLACES)
+    assert ["near", "far"] == found["states"]
+    assert [[0, 0, 2.0, None, 0], [0, 1, 3.0, None, 1]] == found["times"]["numpy"]["cpu"]
 
 
 def test_a_kernel_is_named_once_and_the_file_is_json():

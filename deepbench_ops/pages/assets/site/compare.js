@@ -115,6 +115,16 @@
         });
     }
 
+    /* How many kernels of both sides are left out because of the states of their machine, in words; '' where there are none. */
+    function left_out(catalogue, sides) {
+        return sides.slice(1).map(function (other) {
+            var left = sides_of.left_out(sides[0], other), families = d.distinct(left.map(function (time) { return time.family; }));
+            return left.length ? 'Left out: ' + d.counted(left.length, 'kernel') + ' that ' + name(other) + ' also has (' + families.map(function (family) {
+                return catalogue.headings[family] + ': ' + left.filter(function (time) { return time.family === family; }).length;
+            }).join(', ') + '), since both were not measured in the same known state of the machine.' : '';
+        }).filter(Boolean).join(' ');
+    }
+
     /* Which sides share no kernel with the first, in words; '' where all do. */
     function apart(catalogue, sides, family, precision) {
         function kernels_of(side) { return name(side) + ' has ' + d.counted(sides_of.count(side, family, precision), 'kernel'); }
@@ -123,7 +133,8 @@
                 return change.first.family === family && change.first.precision === precision;
             });
         }).map(function (other) {
-            return 'These sides share no kernel of ' + catalogue.headings[family] + ' at ' + precision + ': ' + kernels_of(sides[0]) + ', ' + kernels_of(other) + '.';
+            var left = sides_of.left_out(sides[0], other).some(function (time) { return time.family === family && time.precision === precision; });
+            return 'These sides share no kernel of ' + catalogue.headings[family] + ' at ' + precision + (left ? ' in the same state of the machine' : '') + ': ' + kernels_of(sides[0]) + ', ' + kernels_of(other) + '.';
         }).join(' ');
     }
 
@@ -254,7 +265,9 @@
                 groups(catalogue, sides, rows, tables.of('families'));
                 chosen_now = choice;
                 /* Where sides share no kernel, the choices are those of the first side's times. */
-                var choices = rows.length ? rows : sides[0].all.filter(function (time) { return sides[0].times.has(time.key); });
+                var both = rows.concat(sides.slice(1).flatMap(function (other) { return sides_of.left_out(sides[0], other); }));
+                var choices = both.length ? both : sides[0].all.filter(function (time) { return sides[0].times.has(time.key); });
+                at('left-out').textContent = left_out(catalogue, sides);
                 at('by-family').hidden = at('tables').hidden = !rows.length;
                 d.offer(at('family'), d.distinct(choices.map(function (row) { return row.family; })).map(function (family) {
                     return [family, catalogue.headings[family]];

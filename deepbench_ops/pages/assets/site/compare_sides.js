@@ -41,12 +41,12 @@
         return time;
     }
 
-    /* The newest time of each kernel with a framework, from the machine's file of newest times. */
+    /* The newest time of each kernel with a framework in each state of the machine, from the machine's file of newest times. */
     function newest(catalogue, machine, framework) {
         return d.load('data/newest/' + machine.key).then(function (found) {
             return Object.entries(found.times[framework] || {}).flatMap(function (pair) {
                 return pair[1].map(function (row) {
-                    var time = {machine: machine, framework: framework, device: pair[0], release: catalogue.releases[row[1]], seconds: row[2], of_roof: row[3], others: d.other_versions(row[2], row[4])};
+                    var time = {machine: machine, framework: framework, device: pair[0], release: catalogue.releases[row[1]], seconds: row[2], of_roof: row[3], state: found.states[row[4]], others: d.other_versions(row[2], row[5])};
                     FIELDS.forEach(function (field, place) { time[field] = found.kernels[row[0]][place]; });
                     return with_key(time);
                 });
@@ -63,7 +63,7 @@
             return lines.flatMap(function (line) {
                 var i = line.releases.findIndex(function (each) { return each.name === release; });
                 if (i < 0 || line.unsteady && line.unsteady[i]) { return []; }
-                return [with_key({machine: machine, framework: line.framework, device: d.device(line), release: line.releases[i], seconds: line.seconds[i],
+                return [with_key({machine: machine, framework: line.framework, device: d.device(line), release: line.releases[i], seconds: line.seconds[i], state: line.states ? line.states[i] : '',
                     others: d.other_versions(line.seconds[i], line.conflict && line.conflict[i]), of_roof: d.of_roof(line, i), family: line.family, set: line.set, operation: line.operation, precision: line.precision,
                     problem: line.problem.id, title: line.problem.title, ranks: line.ranks, conditions: d.conditions(line, 'device'),
                     application: line.problem.application, intensity: line.flops && line.bytes ? line.flops / line.bytes : null})];
@@ -77,18 +77,31 @@
         return found.then(function (all) { return {machine: side.machine, of: side.of, all: all}; });
     }
 
-    function keys(side) { return new Set(side.all.map(function (time) { return time.key; })); }
+    /* The times of each kernel: one for each state of the machine that it was measured in. */
+    function by_kernel(times) {
+        var found = new Map();
+        times.forEach(function (time) { found.set(time.key, (found.get(time.key) || []).concat(time)); });
+        return found;
+    }
+
+    /* The newest pair of times of a kernel in states that agree, as {first, other}; undefined where there is none. */
+    function newest_pair(first, other) {
+        function days(pair) { return [pair.first.release.date, pair.other.release.date].sort().join(); }
+        return first.flatMap(function (one) {
+            return other.filter(function (each) { return d.states_agree(one, each); }).map(function (each) { return {first: one, other: each}; });
+        }).sort(function (a, b) { return days(a) < days(b) ? 1 : -1; })[0];
+    }
 
     function shared(first, other) {
         var count = 0;
-        first.forEach(function (key) { count += other.has(key); });
+        first.forEach(function (times, key) { count += !!newest_pair(times, other.get(key) || []); });
         return count;
     }
 
-    /* The newest times of each framework on a machine, with the keys of their kernels. */
+    /* The newest times of each framework on a machine, by kernel. */
     function of_machine(catalogue, machine) {
         return Promise.all(machine.frameworks.map(function (framework) {
-            return load(catalogue, machine, {machine: machine.name, of: framework}).then(function (side) { return {side: side, keys: keys(side)}; });
+            return load(catalogue, machine, {machine: machine.name, of: framework}).then(function (side) { return {side: side, kernels: by_kernel(side.all)}; });
         }));
     }
 
@@ -102,7 +115,7 @@
             var best = {count: 0, sides: null};
             found.forEach(function (first, place) {
                 found.slice(place + 1).forEach(function (other) {
-                    var count = shared(first.keys, other.keys);
+                    var count = shared(first.kernels, other.kernels);
                     if (count > best.count) { best = {count: count, sides: [chosen(first.side), chosen(other.side)]}; }
                 });
             });
@@ -116,12 +129,12 @@
         var first = sides[0], taken = sides.map(name);
         var own = machines.find(function (machine) { return machine.name === first.machine; });
         return load(catalogue, own, first).then(function (loaded) {
-            var wanted = keys(loaded);
+            var wanted = by_kernel(loaded.all);
             function next(left) {
                 if (!left.length || !wanted.size) { return null; }
                 return of_machine(catalogue, left[0]).then(function (found) {
                     var best = found.filter(function (one) { return !taken.includes(name(one.side)); })
-                        .map(function (one) { return {side: one.side, count: shared(wanted, one.keys)}; })
+                        .map(function (one) { return {side: one.side, count: shared(wanted, one.kernels)}; })
                         .sort(function (a, b) { return b.count - a.count; })[0];
                     return best && best.count ? chosen(best.side) : next(left.slice(1));
                 });
@@ -142,8 +155,7 @@
     /* The times of a side by kernel; `device` is used where a machine has several. An `application` of '' means all. */
     function times_on(side, device, application) {
         var several = devices(side).length > 1;
-        return new Map(side.all.filter(function (time) { return (!several || time.device === device) && (!application || time.application === application); })
-            .map(function (time) { return [time.key, time]; }));
+        return by_kernel(side.all.filter(function (time) { return (!several || time.device === device) && (!application || time.application === application); }));
     }
 
     /* The line behind a time, and the place of its release, from the file of lines, which open below a row. */
@@ -155,8 +167,11 @@
                     each.problem.id === time.problem && (each.ranks || null) === (time.ranks || null) && d.conditions(each, 'device') === time.conditions;
             }));
         }).then(function (lines) {
-            var line = lines.find(function (each) { return each.releases.includes(time.release); });
-            return line ? d.detail(line, line.releases.indexOf(time.release)) : d.el('p', {}, 'The line of this time is not among the published data.');
+            function place(line) {
+                return line.releases.findIndex(function (release, i) { return release === time.release && (line.states ? line.states[i] : '') === time.state; });
+            }
+            var line = lines.find(function (each) { return place(each) >= 0; });
+            return line ? d.detail(line, place(line)) : d.el('p', {}, 'The line of this time is not among the published data.');
         });
     }
 
@@ -171,19 +186,25 @@
         return Object.assign(found, {low: Math.exp(middle - reach), high: Math.exp(middle + reach)});
     }
 
-    /* The kernels that both sides have, each {first, other, ratio} of seconds, lowest ratio first. */
+    /* The kernels that both sides have in states that agree, each {first, other, ratio} of seconds, lowest ratio first. */
     function changes(first, other) {
         var found = [];
-        first.times.forEach(function (time, key) {
-            var against = other.times.get(key);
-            if (against) { found.push({first: time, other: against, ratio: against.seconds / time.seconds}); }
+        first.times.forEach(function (times, key) {
+            var pair = newest_pair(times, other.times.get(key) || []);
+            if (pair) { found.push(Object.assign(pair, {ratio: pair.other.seconds / pair.first.seconds})); }
         });
         return found.sort(function (a, b) { return a.ratio - b.ratio; });
     }
 
+    /* A time of the first side for each kernel that both have, in states that do not agree. */
+    function left_out(first, other) {
+        return Array.from(first.times).filter(function (pair) { return other.times.has(pair[0]) && !newest_pair(pair[1], other.times.get(pair[0])); })
+            .map(function (pair) { return pair[1][0]; });
+    }
+
     function count(side, family, precision) {
         var found = 0;
-        side.times.forEach(function (time) { found += time.family === family && time.precision === precision; });
+        side.times.forEach(function (times) { found += times[0].family === family && times[0].precision === precision; });
         return found;
     }
 
@@ -206,5 +227,5 @@
     }
 
     deepbench.sides = {parsed: parsed, name: name, short_names: short_names, problem_name: problem_name, load: load, pair: pair, partner: partner, devices: devices, applications: applications,
-        times_on: times_on, detail: detail, changes: changes, count: count, groups: groups};
+        times_on: times_on, detail: detail, changes: changes, left_out: left_out, count: count, groups: groups};
 })();

@@ -5,6 +5,7 @@
     var SHOWN = ['problem', 'set', 'pass'];
     var BAND = 3;  /* standard deviations of the noise within which times are called unchanged */
     var SAME = 0.05;  /* the same where the noise is smaller or not known, as in analysis/verdict.py */
+    var INCOMPARABLE = ['unknown', 'changed in between'];  /* states, as in measure/machine_states.py */
 
     /* All lines of a family on a machine. Those of a large family have no times yet, only the fields that a choice among them
        needs, and the name of the file with the others: see `with_times`. */
@@ -234,6 +235,12 @@
         ];
     }
 
+    /* Whether two times, each with its machine and state, may be compared: on one machine states must be equal where both are known, as in
+       analysis/settings_and_state_agreement.py. */
+    function states_agree(one, other) {
+        return one.machine !== other.machine || !one.state || !other.state || one.state === other.state && !INCOMPARABLE.includes(one.state);
+    }
+
     /* Whether a ratio of two times of a line is no more than its noise. */
     function within_noise(line, ratio) {
         return Math.abs(Math.log(ratio)) <= Math.max(BAND * (line.noise || 0), Math.log(1 + SAME));
@@ -265,6 +272,6 @@
         lines_to_choose: lines_to_choose, with_times: with_times, count_of_times: count_of_times, newest_lines: newest_lines, whole_line: whole_line, last: last, rate: rate, rate_text: rate_text, unit_of_rate: unit_of_rate, of_lines: of_lines,
         bandwidth: bandwidth, of_roof: of_roof,
         conditions: conditions, kernel: kernel, problem_name: problem_name, kernel_name: name, timeline_address: timeline_address,
-        interval_text: interval_text, interval_columns: interval_columns, other_versions: other_versions, version_columns: version_columns, choice_of_version: choice_of_version, within_noise: within_noise, BAND: BAND, SAME: SAME, detail: detail
+        interval_text: interval_text, interval_columns: interval_columns, other_versions: other_versions, version_columns: version_columns, choice_of_version: choice_of_version, states_agree: states_agree, within_noise: within_noise, BAND: BAND, SAME: SAME, detail: detail
     });
 })();

@@ -17,7 +17,6 @@
     var SMALLEST = 0.005;  /* as in analysis/verdict.py */
     var APART = 'separate processes';
     var NORMAL_99 = 2.576;  /* as in analysis/frameworks_by_kernel.py */
-    var INCOMPARABLE = ['unknown', 'changed in between'];  /* states, as in measure/machine_states.py */
     var VERDICTS = ['slower', 'faster', 'unchanged', 'unjudged'];
 
     function line_of(kernel, found, catalogue, machine, framework) {
@@ -166,8 +165,7 @@
        compared. */
     function fit(line, base) {
         var together = line.machine === base.machine, device = d.device(line) === d.device(base);
-        var known = together && line.state && base.state;
-        if (together && !device || known && (line.state !== base.state || INCOMPARABLE.includes(line.state))) { return 0; }
+        if (together && !device || !d.states_agree(line, base)) { return 0; }
         return 1 + 2 * device + ((line.state || '') === (base.state || ''));
     }
 
