@@ -29,7 +29,8 @@ def by_framework(
 ) -> dict[str, dict[str, Any]]:
     """By framework its families, and the speed of all frameworks over their releases.
 
-    A family has problems and lines as in `line_data`, but only the newest time of each line.
+    A family has problems and lines as in `line_data`, but only the newest time of each line, behind
+    the newest steady one where it is unsteady.
 
     lines, speeds: those of one machine.
     """
@@ -53,15 +54,17 @@ def by_framework(
 def _newest(
     lines: Sequence[Line], profile: Profile | None, places: Mapping[Release, int]
 ) -> dict[str, Any]:
-    found = line_data.content([_last_point(line) for line in lines], profile, places)
+    found = line_data.content([_last_points(line) for line in lines], profile, places)
     for fields in found["lines"]:
         for name in DETAIL_FIELDS:
             fields.pop(name, None)
     return {"problems": found["problems"], "lines": found["lines"]}
 
 
-def _last_point(line: Line) -> Line:
-    """The line of the newest time alone, with the noise of the whole one."""
-    short = replace(line, points=line.points[-1:], shared=())
+def _last_points(line: Line) -> Line:
+    """The line of the newest time, behind the newest steady one where it is unsteady, with the
+    noise of the whole one."""
+    last = line.points[-1:]
+    short = replace(line, points=(line.steady[-1:] if last[0].unsteady else ()) + last, shared=())
     vars(short)["noise"] = line.noise
     return short

@@ -178,6 +178,26 @@ def test_a_family_has_its_share_of_the_roof(page: Any, site: str) -> None:
     page.wait_for_selector("#kernels-title:text-is('Kernels')")
 
 
+def test_an_unsteady_time_has_no_part_in_a_familys_share(
+    page: Any, site: str, changed: Any
+) -> None:
+    """The newest steady time of a kernel counts, and a kernel without one does not."""
+
+    def edit(data: Any) -> None:
+        first, second = data["families"]["gemm"]["lines"]
+        one, place = first["seconds"][0], first["at"][0]
+        first.update(seconds=[one, 50 * one], at=[place - 1, place], unsteady=["", "two modes"])
+        second.update(unsteady=["two modes"])
+
+    changed(f"data/kernels/{machine_key('lab-1')}/numpy.js", edit)
+    opened(page, site, NUMPY)
+    problem = find("gemm", KERNEL)
+    share = problem.flops / 1.5e-3 / min(PEAK, BANDWIDTH * problem.intensity("float32"))
+    shown = page.inner_text("#families td.number strong")
+    assert float(shown.removesuffix(" %")) == pytest.approx(100 * share, rel=0.01)
+    assert "1 of 2 kernels" == page.inner_text("#families th small")
+
+
 def test_the_machines_past_is_next_to_it(page: Any, site: str, changed: Any) -> None:
     """Each framework's speed over the releases, with a link to its chart."""
     speed = {"machine": "lab-1", "framework": "numpy", "family": "gemm", "precision": "float32"}
@@ -206,15 +226,16 @@ def test_without_a_past_the_page_says_so(page: Any, site: str, changed: Any) -> 
             0,
             ["two modes"],
             "1 of 2 kernels (the others have no FLOP per byte). ",
-            "2 kernels with a time at float32. 1 newest time is unsteady; the start page counts "
-            "kernels with a steady time only.",
+            "2 kernels with a time at float32. 1 newest time is unsteady; shares of the roof "
+            "by family count the newest steady times.",
         ),
     ],
 )
 def test_the_page_says_which_kernels_it_counts(
     page: Any, site: str, changed: Any, flops: int, unsteady: list[str], roofline: str, table: str
 ) -> None:
-    """The roofline has those with FLOP per byte, the table all, the start page the steady ones."""
+    """The roofline has those with FLOP per byte, the table all, the shares of families the
+    steady ones."""
 
     def edit(data: Any) -> None:
         line = data["families"]["gemm"]["lines"][0]

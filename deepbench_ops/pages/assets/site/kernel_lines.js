@@ -34,7 +34,7 @@
         return line.at ? line.at.length : line.times;
     }
 
-    /* The kernels of a framework on a machine as lines of their newest times, and the `speeds` of all frameworks there. */
+    /* The kernels of a framework on a machine as lines of their newest times (before an unsteady one, the newest steady time), and the `speeds` of all frameworks there. */
     function newest_lines(catalogue, machine, framework) {
         return deepbench.load('data/kernels/' + machine.key + '/' + framework).then(function (found) {
             return {speeds: found.speeds, lines: Object.entries(found.families).flatMap(function (pair) {
@@ -79,6 +79,13 @@
 
     function last(line) {
         return line.seconds.length - 1;
+    }
+
+    /* The place of a line's newest steady time, -1 where it has none. */
+    function last_steady(line) {
+        var place = last(line);
+        while (place >= 0 && line.unsteady && line.unsteady[place]) { place -= 1; }
+        return place;
     }
 
     /* FLOP/s; for kernels without FLOPs (all-reduce) bytes/s. */
@@ -269,7 +276,7 @@
     }
 
     Object.assign(deepbench, {
-        lines_to_choose: lines_to_choose, with_times: with_times, count_of_times: count_of_times, newest_lines: newest_lines, whole_line: whole_line, last: last, rate: rate, rate_text: rate_text, unit_of_rate: unit_of_rate, of_lines: of_lines,
+        lines_to_choose: lines_to_choose, with_times: with_times, count_of_times: count_of_times, newest_lines: newest_lines, whole_line: whole_line, last: last, last_steady: last_steady, rate: rate, rate_text: rate_text, unit_of_rate: unit_of_rate, of_lines: of_lines,
         bandwidth: bandwidth, of_roof: of_roof,
         conditions: conditions, kernel: kernel, problem_name: problem_name, kernel_name: name, timeline_address: timeline_address,
         interval_text: interval_text, interval_columns: interval_columns, other_versions: other_versions, version_columns: version_columns, choice_of_version: choice_of_version, states_agree: states_agree, within_noise: within_noise, BAND: BAND, SAME: SAME, detail: detail

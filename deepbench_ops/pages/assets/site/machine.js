@@ -37,14 +37,16 @@
             : 'No roofline: these kernels only move data. The table has their bytes per second.';
     }
 
-    /* The number of kernels above the roof, with the possible reasons. */
-    function above(lines, figure, families) {
-        var over_peak = lines.filter(function (line) { return d.rate(line, d.last(line)) > figure.peak; });
+    /* The number of kernels above the roof by their newest steady times, with the possible reasons. */
+    function above(all, figure, families) {
+        var lines = all.filter(function (line) { return d.last_steady(line) >= 0; });
+        function rate_of(line) { return d.rate(line, d.last_steady(line)); }
+        var over_peak = lines.filter(function (line) { return rate_of(line) > figure.peak; });
         var over_slope = lines.filter(function (line) {
-            var rate = d.rate(line, d.last(line));
+            var rate = rate_of(line);
             return rate <= figure.peak && rate > figure.bandwidth * line.flops / line.bytes;
         });
-        var shares = over_peak.map(function (line) { return d.rate(line, d.last(line)) / figure.peak; });
+        var shares = over_peak.map(function (line) { return rate_of(line) / figure.peak; });
         return (over_peak.length ? above_what(over_peak.length, 'the peak') + ', at most ' + d.digits(Math.max.apply(null, shares), 3) +
             ' times the peak: ' + above_peak(over_peak, figure, families) : '') +
             (over_slope.length ? above_what(over_slope.length, 'the line of the memory bandwidth') +
@@ -65,11 +67,11 @@
             (count === 1 ? 'its' : 'their') + ' calls than the GPU to compute them. ' : '';
     }
 
-    /* The kernels of the table in words, and how many of them the start page does not count. */
+    /* The kernels of the table in words, and how many of them have an unsteady newest time. */
     function which_kernels(lines, precision) {
         var unsteady = lines.filter(function (line) { return line.unsteady && line.unsteady[d.last(line)]; }).length;
         return d.counted(lines.length, 'kernel') + ' with a time' + (precision ? ' at ' + d.words(precision) : '') + '. ' + (unsteady ? d.counted(unsteady, 'newest time') +
-            (unsteady === 1 ? ' is' : ' are') + ' unsteady; the start page counts kernels with a steady time only.' : '');
+            (unsteady === 1 ? ' is' : ' are') + ' unsteady; shares of the roof by family count the newest steady times.' : '');
     }
 
     function above_what(count, what) {

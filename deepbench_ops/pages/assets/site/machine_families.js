@@ -9,10 +9,12 @@
         return !sorted.length ? null : sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
     }
 
-    /* The middle share of the roof of lines by their newest times, and their middle rate in bytes per second. */
+    /* The middle share of the roof of lines by their newest steady times, and their middle rate in bytes per second. `kernels` is the number
+       of lines that have such a time, `all` that of all. */
     function summary(lines) {
-        function middle(read) { return median(lines.map(function (line) { return read(line, d.last(line)); }).filter(Boolean)); }
-        return {kernels: lines.length, share: middle(d.of_roof), moved: middle(d.bandwidth)};
+        var steady = lines.filter(function (line) { return d.last_steady(line) >= 0; });
+        function middle(read) { return median(steady.map(function (line) { return read(line, d.last_steady(line)); }).filter(Boolean)); }
+        return {kernels: steady.length, all: lines.length, share: middle(d.of_roof), moved: middle(d.bandwidth)};
     }
 
     function width(part) { return 100 * part + '%'; }
@@ -31,6 +33,8 @@
     function share_text(one) {
         return one.share ? d.percent(one.share, 2) : one.moved ? d.scaled(one.moved, 'B/s') : 'no roof';
     }
+
+    function count_text(one) { return (one.kernels < one.all ? one.kernels + ' of ' : '') + d.counted(one.all, 'kernel'); }
 
     /* Choose a family, or all again; the focus stays on its button, which is drawn again. */
     function pressed(family, options) {
@@ -54,7 +58,7 @@
                 return el('tr', {class: 'measured'},
                     el('th', {scope: 'row'}, el('button', {type: 'button', id: 'family-' + row.family, 'aria-pressed': String(options.chosen === row.family),
                         title: 'Show these kernels only', click: function () { pressed(row.family, options); }},
-                    d.symbol_key(options.catalogue.families, row.family), ' ', options.catalogue.headings[row.family]), ' ', el('small', {}, d.counted(row.own.kernels, 'kernel'))),
+                    d.symbol_key(options.catalogue.families, row.family), ' ', options.catalogue.headings[row.family]), ' ', el('small', {title: row.own.kernels < row.own.all ? 'the others have no steady time' : null}, count_text(row.own))),
                     el('td', {class: 'bar', 'aria-hidden': 'true'}, bars(row.own, row.other, most)),
                     el('td', {class: 'number'}, row.own.kernels ? el('strong', {}, share_text(row.own)) : '\u2013', compared));
             }))));
