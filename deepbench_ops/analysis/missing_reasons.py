@@ -3,7 +3,12 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from deepbench_ops.analysis.nearest_model_run import MIXED, NearestRun, PublishedConditions
+from deepbench_ops.analysis.nearest_model_run import (
+    MIXED,
+    NearestRun,
+    PublishedConditions,
+    device_text,
+)
 from deepbench_ops.backends.families.model import memory_needed
 from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.measure.kernel_measurement import CALL_LIMIT_SECONDS
@@ -103,9 +108,11 @@ def _framework(wanted: PublishedConditions, written: bool) -> str:
 
 
 def _unlike(wanted: PublishedConditions, run: NearestRun) -> tuple[str, ...]:
-    """Return how a run differs, except in a precision that is not published, and in the
-    execution."""
+    """Return how a run differs, except in a precision that is not published, in the execution, and
+    in the name of the accelerator where the published figure is of one."""
     aside = {EXECUTION.usual, run.point.execution}
+    if wanted.accelerator:
+        aside.add(device_text(run.point))
     if not wanted.precision:
         aside.add(run.point.precision)
     return tuple(each for each in run.differs if each not in aside)

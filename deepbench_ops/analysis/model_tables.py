@@ -77,6 +77,7 @@ def _cell(figure: PublishedFigure, points: Sequence[Point], here: Resources) -> 
         figure.threads,
         LAYOUTS.get(figure.layout, LAYOUT.usual),
         framework=FRAMEWORKS.get(figure.framework.partition(" ")[0], ""),
+        accelerator=figure.devices > 0,
     )
     run = nearest(points, wanted)
     whole = [] if figure.unit.endswith(PER_SECOND) else [WHOLE_TRAINING]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.problems.model import Model
-from deepbench_ops.run_conditions import EXECUTION, LAYOUT
+from deepbench_ops.run_conditions import CACHE, DEVICE, EXECUTION, LAYOUT
 
 MIXED = ("bfloat16", "float16")
 """Precisions that a training step calls mixed: products in 16 bits, weights in 32."""
@@ -16,7 +16,10 @@ INT8 = "int8"
 
 @dataclass(frozen=True)
 class PublishedConditions:
-    """Conditions of the published figure; None or "" where its table does not give one."""
+    """Conditions of the published figure; None or "" where its table does not give one.
+
+    accelerator: whether it is that of a GPU or the like, not of a processor.
+    """
 
     network: str
     operation: str
@@ -25,6 +28,7 @@ class PublishedConditions:
     threads: int
     layout: str = LAYOUT.usual
     framework: str = ""
+    accelerator: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,8 @@ class NearestRun:
 def nearest(points: Iterable[Point], wanted: PublishedConditions) -> NearestRun | None:
     """Return the nearest of the points, None where the network was not measured.
 
-    Of the same framework where it was measured in that, and of the newest release alone. Precision
+    With the usual cache and settings. On an accelerator or a processor like the published one, and
+    of the same framework, where it was measured there, and of the newest release alone. Precision
     counts first, then threads, then the batch: a smaller one rather than a larger. Of runs equally
     near, eager, compiled and exported, the fastest is taken. int8 stands for int8 alone.
     """
@@ -62,10 +67,14 @@ def nearest(points: Iterable[Point], wanted: PublishedConditions) -> NearestRun 
         and point.problem.name == wanted.network
         and point.operation == wanted.operation
         and point.layout == wanted.layout
+        and point.cache == CACHE.usual
+        and not point.settings
         and (point.precision != INT8 or wanted.precision == INT8)
     ]
     if not fitting:
         return None
+    like = [p for p in fitting if (p.device != DEVICE.usual) == wanted.accelerator]
+    fitting = like or fitting
     fitting = [p for p in fitting if p.release.framework == wanted.framework] or fitting
     newest = max(point.release.date for point in fitting)
     best = min(
@@ -73,6 +82,11 @@ def nearest(points: Iterable[Point], wanted: PublishedConditions) -> NearestRun 
         key=lambda point: _distance(point, wanted),
     )
     return NearestRun(best, tuple(_differences(best, wanted)))
+
+
+def device_text(point: Point) -> str:
+    """Return the device of a point in words."""
+    return f"on {point.device}"
 
 
 def _model(point: Point) -> Model:
@@ -100,6 +114,8 @@ def _differences(point: Point, wanted: PublishedConditions) -> Iterable[str]:
     model = _model(point)
     if wanted.framework and point.release.framework != wanted.framework:
         yield point.release.framework
+    if point.device != DEVICE.usual:
+        yield device_text(point)
     if wanted.batch is None or model.batch != wanted.batch:
         yield f"batch {model.batch}"
     if model.threads != wanted.threads:

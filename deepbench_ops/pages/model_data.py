@@ -38,7 +38,7 @@ def content(machines: Sequence[MachineRecord], lines: Sequence[Line]) -> dict[st
     """The published tables, the overhead of models over their operations, and the stored runs.
 
     The tables have a cell for each machine that has measured whole models, with its runs of
-    latency. The runs are those of latency and of scaling.
+    latency; unsteady times are left out, and counted. The runs are those of latency and of scaling.
     """
     measured: dict[str, list[Point]] = defaultdict(list)
     for line in lines:
@@ -48,7 +48,9 @@ def content(machines: Sequence[MachineRecord], lines: Sequence[Line]) -> dict[st
     releases = {point.release.name: point.release for found in measured.values() for point in found}
     runs = {machine.name: machine.runs for machine in machines}
     compared = {
-        name: with_latency_runs(found, runs.get(name, ()), releases)
+        name: with_latency_runs(
+            [point for point in found if not point.unsteady], runs.get(name, ()), releases
+        )
         for name, found in measured.items()
     }
     reasons = {
@@ -57,6 +59,11 @@ def content(machines: Sequence[MachineRecord], lines: Sequence[Line]) -> dict[st
     }
     return {
         "machines": list(measured),
+        "unsteady": {
+            name: count
+            for name, found in measured.items()
+            if (count := sum(bool(point.unsteady) for point in found))
+        },
         "sources": {
             name: {"title": title, "about": about} for name, (title, about) in SOURCES.items()
         },

@@ -250,6 +250,21 @@ def test_of_runs_equally_near_the_fastest_is_taken():
     assert nearest([int8], WANTED) is None
 
 
+def test_a_run_on_an_accelerator_stands_for_one_and_is_named():
+    """So does one on a processor; other caches and settings than the usual ones do not count."""
+    cpu = measured("resnet50_b16_t12", "float16")
+    card = measured("resnet50_b16_t12", "float16", seconds=0.1, device="cuda")
+    odd = [card._replace(cache="cold"), cpu._replace(settings=(("OMP_PROC_BIND", "true"),))]
+    assert (cpu, ()) == (nearest([card, cpu], WANTED).point, nearest([card, cpu], WANTED).differs)
+    assert ("on cuda",) == nearest([card], WANTED).differs
+    assert card == nearest([card, cpu], replace(WANTED, accelerator=True)).point
+    assert nearest(odd, WANTED) is None
+    like = replace(WANTED, accelerator=True)
+    assert [] == missing_reasons.missing_reasons(
+        like, nearest([card], like), missing_reasons.Resources()
+    )
+
+
 def latency_run(by, seconds, **said):
     usual = {"kind": "latency", "model": "resnet50", "batch": 16, "threads": 12, "by": by}
     usual |= {"precision": "float16", "device": "cpu", "release": "torch-2", "batches": 9}

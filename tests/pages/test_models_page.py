@@ -51,6 +51,16 @@ def measured(page: Any, html: Path, here: Any) -> list[dict[str, Any]]:
     return found
 
 
+def test_the_page_counts_unsteady_times(page: Any, site: str, html: Path) -> None:
+    """Those of the chosen machine, since they are no figures of it."""
+    data = json.loads(unpacked((html / "data/models.js").read_text("utf-8")))
+    data.update(machines=["lab-1"], unsteady={"lab-1": 3})
+    changed = script_of(json.dumps(data))
+    page.route("**/data/models.js", lambda route: route.fulfill(body=changed))
+    opened(page, site, "models.html")
+    assert "3 unsteady times of lab-1 are left out." in page.inner_text("#summary")
+
+
 def test_published_and_measured_bars_are_in_the_first_screen(
     page: Any, site: str, html: Path
 ) -> None:

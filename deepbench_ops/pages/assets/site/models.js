@@ -29,7 +29,8 @@
 
     function table(data, name, machine, machines, view, viewed) {
         var rows = data.tables[name];
-        at('summary').textContent = data.sources[name].about + ' Published on ' + rows[0].day + ' (' + rows[0].basis + ').';
+        at('summary').textContent = data.sources[name].about + ' Published on ' + rows[0].day + ' (' + rows[0].basis + ').' + (data.unsteady[machine]
+            ? ' ' + d.counted(data.unsteady[machine], 'unsteady time') + ' of ' + machine + (data.unsteady[machine] === 1 ? ' is' : ' are') + ' left out.' : '');
         d.table(at('rows'), {
             name: 'models-' + name,
             title: 'Published by ' + data.sources[name].title,
