@@ -137,6 +137,22 @@ def test_releases_within_the_noise_are_grey(page: Any, site: str) -> None:
     assert ("same", "same", "slow") == (shown["1.24.4"], shown["1.25.2"], shown["2.0.2"])
 
 
+def test_an_unsteady_time_is_in_parentheses_and_no_base(page: Any, site: str, html: Path) -> None:
+    """The first steady time is the base, and the reason is in the title of the cell."""
+    file = f"data/lines/{machine_key('lab-1')}/gemm.js"
+    data = json.loads(unpacked((html / file).read_text("utf-8")))
+    for line in data["lines"]:
+        line["seconds"][0] *= 4
+        line["unsteady"] = ["two modes", *[""] * (len(line["seconds"]) - 1)]
+    serve(page, file, script_of(json.dumps(data)))
+    opened(page, site, TWO)
+    heat_of_releases(page)
+    first, second = page.locator("#heat tbody tr >> nth=0").locator("td").all()[:2]
+    assert ("(4\u00d7)", "1\u00d7") == (first.inner_text(), second.inner_text())
+    assert "unsteady: two modes" in (first.get_attribute("title") or "")
+    assert "first steady time" in (second.get_attribute("title") or "")
+
+
 def test_the_headings_of_a_long_heat_table_stay_in_view(page: Any, site: str) -> None:
     """It scrolls in itself."""
     page.set_viewport_size({"width": 1280, "height": 200})

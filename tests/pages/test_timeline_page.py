@@ -138,6 +138,21 @@ def test_points_say_how_they_were_measured(page: Any, site: str, html: Path) -> 
     assert "published" not in key
 
 
+def test_an_unsteady_time_is_no_base(page: Any, site: str, html: Path) -> None:
+    """Neither of the relative times nor of the ratios of neighbours, which are left empty."""
+
+    def change(data: Any) -> None:
+        for line in data["lines"]:
+            line["seconds"][0] *= 4
+            line["unsteady"] = ["yardstick off"] + [""] * (len(line["seconds"]) - 1)
+
+    with_lines(page, html, change)
+    opened(page, site, f"{ONE}&framework=numpy&y=relative")
+    assert ["", ""] == column(page, "#table", "vs previous release")[:2]
+    line = {"seconds": [4, 1, 2], "unsteady": ["yardstick off", "", ""]}
+    assert 2 == page.evaluate("line => deepbench.timeline.UP.relative.of(line, 2)", line)
+
+
 def test_another_implementation_is_a_tick(page: Any, site: str, html: Path) -> None:
     """Where the notes of two releases name different library code; the point says which."""
 

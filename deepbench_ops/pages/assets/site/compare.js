@@ -174,7 +174,7 @@
         var picture = {
             name: ['releases', family, precision, machine, at('heat-framework').value, at('heat-operation').value].join('-'),
             title: 'Problems and releases, ' + [catalogue.headings[family], d.words(at('heat-operation').value), precision].join(', '),
-            sides: at('heat-framework').value + ' on ' + machine + ', relative to the first release'
+            sides: at('heat-framework').value + ' on ' + machine + ', relative to the first steady time'
         };
         var own = heats += 1;
         return some.length && d.with_times(catalogue, some).then(function (whole) {

@@ -82,7 +82,7 @@
             el('small', {}, d.counted(row.shared, 'kernel'))), {slower: 'slow', faster: 'gain', unclear: 'same'}[side], row.ratio);
     }
 
-    /* The time of each problem at each release over that of its first, as a heat table of `some` lines; `about` is that of a picture. */
+    /* The time of each problem at each release over its first steady one, as a heat table of `some` lines; `about` is that of a picture. */
     function releases(place, catalogue, some, about) {
         var places = d.distinct(some.flatMap(function (line) { return line.at; })).sort(function (a, b) { return a - b; });
         function shown(lines) {
@@ -105,8 +105,9 @@
 
     function release_cell(line, at) {
         if (at < 0) { return el('td', {class: 'none'}, '\u2013'); }
-        var ratio = line.seconds[at] / line.seconds[0], noise = at > 0 && d.within_noise(line, ratio);
-        var said = d.seconds(line.seconds[at]) + ', ' + d.factor_than(ratio, 'the first release') + (noise ? ', within the noise' : '');
+        var base = d.base_place(line), ratio = line.seconds[at] / line.seconds[base], noise = at !== base && d.within_noise(line, ratio);
+        if (!d.is_steady(line, at)) { return el('td', {class: 'none', title: d.seconds(line.seconds[at]) + ', ' + d.unsteady_reason(line, at)}, '(' + d.digits(ratio, 2) + '\u00d7)'); }
+        var said = d.seconds(line.seconds[at]) + (at === base ? ', the first steady time' : ', ' + d.factor_than(ratio, line.releases[base].name)) + (noise ? ', within the noise' : '');
         return d.tint(el('td', {title: said}, d.digits(ratio, 2) + '\u00d7'), noise || !d.direction(ratio) ? 'same' : ratio > 1 ? 'slow' : 'gain', ratio);
     }
 

@@ -84,8 +84,15 @@
     /* The place of a line's newest steady time, -1 where it has none. */
     function last_steady(line) {
         var place = last(line);
-        while (place >= 0 && line.unsteady && line.unsteady[place]) { place -= 1; }
+        while (place >= 0 && !is_steady(line, place)) { place -= 1; }
         return place;
+    }
+
+    function is_steady(line, place) { return !(line.unsteady && line.unsteady[place]); }
+
+    /* The place of the time that a line's others are divided by: its first steady one, its first where it has none. */
+    function base_place(line) {
+        return Math.max(0, line.seconds.findIndex(function (seconds, place) { return is_steady(line, place); }));
     }
 
     /* FLOP/s; for kernels without FLOPs (all-reduce) bytes/s. */
@@ -276,9 +283,9 @@
     }
 
     Object.assign(deepbench, {
-        lines_to_choose: lines_to_choose, with_times: with_times, count_of_times: count_of_times, newest_lines: newest_lines, whole_line: whole_line, last: last, last_steady: last_steady, rate: rate, rate_text: rate_text, unit_of_rate: unit_of_rate, of_lines: of_lines,
+        lines_to_choose: lines_to_choose, with_times: with_times, count_of_times: count_of_times, newest_lines: newest_lines, whole_line: whole_line, last: last, is_steady: is_steady, base_place: base_place, last_steady: last_steady, rate: rate, rate_text: rate_text, unit_of_rate: unit_of_rate, of_lines: of_lines,
         bandwidth: bandwidth, of_roof: of_roof,
         conditions: conditions, kernel: kernel, problem_name: problem_name, kernel_name: name, timeline_address: timeline_address,
-        interval_text: interval_text, interval_columns: interval_columns, other_versions: other_versions, version_columns: version_columns, choice_of_version: choice_of_version, states_agree: states_agree, within_noise: within_noise, BAND: BAND, SAME: SAME, detail: detail
+        interval_text: interval_text, unsteady_reason: unsteady_reason, interval_columns: interval_columns, other_versions: other_versions, version_columns: version_columns, choice_of_version: choice_of_version, states_agree: states_agree, within_noise: within_noise, BAND: BAND, SAME: SAME, detail: detail
     });
 })();

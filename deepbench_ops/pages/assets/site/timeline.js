@@ -146,7 +146,7 @@
                 {title: 'of the roof', head: 'share of roof', unit: 'share', number: true, value: function (row) { return d.of_roof(row.line, row.i); },
                     text: function (value) { return d.percent(value); }},
                 {title: 'vs previous release', unit: 'ratio', number: true, style: 'factor', value: function (row) {
-                    return row.i ? row.line.seconds[row.i] / row.line.seconds[row.i - 1] : null;
+                    return row.i && d.is_steady(row.line, row.i) && d.is_steady(row.line, row.i - 1) ? row.line.seconds[row.i] / row.line.seconds[row.i - 1] : null;
                 }, text: function (ratio) { return d.factor(ratio); }},
                 {title: 'verdict', note: 'a lasting change: the levels before and after, or the rounds that both releases share', value: verdict}
             ], unusual ? [{title: 'conditions', value: function (row) { return d.conditions(row.line) || 'usual'; }}] : [])

@@ -7,7 +7,7 @@
         seconds: {title: 'time, lower is faster', of: function (line, seconds) { return seconds; }, label: d.seconds},
         rate: {title: 'rate, higher is faster', of: function (line, seconds) { return seconds && (line.flops || line.bytes) / seconds; },
             label: function (value, line) { return d.scaled(value, line.flops ? 'FLOP/s' : 'B/s'); }},
-        relative: {title: 'time over that of the first release, lower is faster', of: function (line, seconds) { return seconds && seconds / line.seconds[0]; },
+        relative: {title: 'time over the first steady one, lower is faster', of: function (line, seconds) { return seconds && seconds / line.seconds[d.base_place(line)]; },
             label: function (value) { return d.digits(value, 3) + '\u00d7'; }}
     };
     var KINDS = [
