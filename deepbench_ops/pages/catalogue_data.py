@@ -85,6 +85,7 @@ def _machine(
     own = [line for lines in by_family.values() for line in lines]
     points = [point for line in own for point in line.points]
     frameworks = Counter(line.points[0].release.framework for line in own)
+    devices = Counter(line.points[0].device for line in own)
     return {
         "name": machine.name,
         "key": machine.key,
@@ -109,6 +110,7 @@ def _machine(
         "newest": max((point.release.date.isoformat() for point in points), default=""),
         "families": {name: len(by_family[name]) for name in TYPES if name in by_family},
         "frameworks": [name for name, _ in frameworks.most_common()],
+        "devices": [name for name, _ in devices.most_common()],
         "releases": sorted({places[point.release] for point in points}),
     }
 

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 from browsing import column
+from published_site import unpacked
 
+from deepbench_ops.pages.data_encoding import script_of
 from deepbench_ops.problems import find, load
 
 pytestmark = [
@@ -48,6 +50,22 @@ def test_a_machine_says_what_bounds_a_problem(page: Any, site: str) -> None:
     for intensity, bound in zip(intensities, bounds, strict=True):
         if abs(intensity - ridge) > 0.01 * ridge:
             assert ("memory" if intensity < ridge else "arithmetic") == bound
+
+
+def test_the_ridge_is_of_the_device_with_most_lines(page: Any, site: str, html: Path) -> None:
+    """Both figures are of it, and it is named where the profile has several devices."""
+    data = json.loads(unpacked((html / "data/catalogue.js").read_text("utf-8")))
+    lab = next(each for each in data["machines"] if each["name"] == "lab-1")
+    assert ["cpu"] == lab["devices"]
+    lab["devices"] = ["cuda", "cpu"]
+    for name, value in ("float32", 6e12), ("memory", 1e12):
+        lab["peaks"].append({"device": "cuda", "of": name, "value": value, "unit": "", "how": ""})
+    changed = script_of(json.dumps(data))
+    page.route("**/data/catalogue.js", lambda route: route.fulfill(body=changed))
+    opened(page, site, "family=gemm&precision=float32&machine=lab-1")
+    said = page.text_content("#intensities .chosen text")
+    assert "lab-1 (cuda), 6 FLOP per byte" == said
+    assert column(page, "#problems", "bound by, on lab-1 (cuda)")
 
 
 def test_the_ridge_is_that_of_the_products(page: Any, site: str) -> None:

@@ -13,11 +13,22 @@
         d.remember(Object.assign(Object.fromEntries(CHOICES.map(function (id) { return [id, at(id).value]; })), view), typing);
     }
 
-    /* FLOP/s, bytes/s and FLOP per byte from which arithmetic bounds a machine's kernels; null where it is not known. */
+    /* The device on which a machine has most lines; without any the first of its profile. */
+    function main_device(machine) { return machine.devices[0] || (machine.peaks[0] || {}).device; }
+
+    /* The name of a machine, with its main device where its profile has several. */
+    function machine_name(machine) {
+        var several = d.distinct(machine.peaks.map(function (each) { return each.device; })).length > 1;
+        return machine.name + (several ? ' (' + main_device(machine) + ')' : '') + d.unsigned_words(machine);
+    }
+
+    /* FLOP per byte from which arithmetic bounds the kernels of a machine's main device; null where it is not known. */
     function ridge(machine, precision) {
-        function peak(name) { return machine.peaks.find(function (each) { return each.of === name && each.value; }); }
+        function peak(name) {
+            return machine.peaks.find(function (each) { return each.of === name && each.device === main_device(machine) && each.value; });
+        }
         var arithmetic = peak(precision), memory = peak('memory');
-        return arithmetic && memory && arithmetic.device === memory.device ? arithmetic.value / memory.value : null;
+        return arithmetic && memory ? arithmetic.value / memory.value : null;
     }
 
     function rows(families, operation, precision) {
@@ -41,7 +52,7 @@
 
     function picture(found, machines, precision, chosen) {
         var known = found.map(function (row) { return row.intensity; }).filter(Boolean);
-        var ridges = machines.map(function (machine) { return {name: machine.name + d.unsigned_words(machine), at: ridge(machine, precision), chosen: machine.name === chosen}; })
+        var ridges = machines.map(function (machine) { return {name: machine_name(machine), at: ridge(machine, precision), chosen: machine.name === chosen}; })
             .filter(function (one) { return one.at; });
         at('intensities').hidden = !known.length;
         if (!known.length) { return; }
@@ -87,7 +98,7 @@
                 {title: 'bytes', number: true, unit: 'B', value: function (row) { return row.bytes; },
                     text: function (value) { return d.scaled(value, 'B'); }},
                 d.intensity_column(function (row) { return row.intensity; }),
-                {title: 'bound by', head: machine ? 'bound by, on ' + machine.name + d.unsigned_words(machine) : 'bound by', value: function (row) {
+                {title: 'bound by', head: machine ? 'bound by, on ' + machine_name(machine) : 'bound by', value: function (row) {
                     return bound(row, machine ? ridge(machine, row.multiplied) : null);
                 }},
                 {title: 'family', head: 'family', value: function (row) { return catalogue.headings[row.family]; }},
