@@ -224,3 +224,25 @@ def test_a_training_over_several_nodes_names_the_plan_that_repeats_it(
     wanted = "--nodes 2 --ranks-per-node 4 --interconnect hdr200 --launcher srun"
     wanted += " --training wide_deep --batch 1000"
     assert f"deepbench fleet plan {wanted}" == page.inner_text("#scaling tr.detail code")
+
+
+def test_trainings_with_and_without_a_launcher_are_groups_of_their_own(
+    page: Any, site: str, html: Path
+) -> None:
+    """Also with equal numbers of ranks; one rank alone belongs to both. The page names a training
+    with one number of ranks, which has no efficiency."""
+    data = json.loads(unpacked((html / "data/models.js").read_text("utf-8")))
+    run = data["scaling"][0] | {"machine": "lab-1", "ranks": 1, "step_seconds": 0.1}
+    data["scaling"] = [
+        run,
+        run | {"ranks": 2, "step_seconds": 0.2},
+        run | {"ranks": 2, "step_seconds": 0.4, "launcher": "srun"},
+        run | {"ranks": 4, "model": "bert_large"},
+    ]
+    changed = script_of(json.dumps(data))
+    page.route("**/data/models.js", lambda route: route.fulfill(body=changed))
+    opened(page, site, "models.html#table=stcp920")
+    shown = {(row[6], row[-1]) for row in rows(page, "#scaling") if row[1] == "lab-1"}
+    plain, by_srun = "1 thread each", "1 thread each, ranks started by srun"
+    assert {(plain, "100 %"), (plain, "50 %"), (by_srun, "100 %"), (by_srun, "25 %")} == shown
+    assert "bert_large, lab-1, 4 ranks." in page.inner_text("#scaling-alone")

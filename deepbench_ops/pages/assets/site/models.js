@@ -186,13 +186,13 @@
                 add(JSON.stringify(about), about, row.devices, row.published, []);
             });
         });
-        /* The launchers that started ranks of the same training; one rank alone had none, and is compared with each. */
+        /* The launchers, '' for none, that started ranks of the same training; one rank alone had none, and is compared with each. */
         function launchers(row) {
-            if (row.launcher) { return [row.launcher]; }
+            if (row.launcher || row.ranks > 1) { return [row.launcher || '']; }
             var found = data.scaling.filter(function (other) {
-                return other.launcher && ['model', 'machine', 'precision', 'release', 'batch', 'split', 'device', 'threads'].every(function (name) { return other[name] === row[name]; });
+                return (other.launcher || other.ranks > 1) && ['model', 'machine', 'precision', 'release', 'batch', 'split', 'device', 'threads'].every(function (name) { return other[name] === row[name]; });
             });
-            return found.length ? d.distinct(found.map(function (other) { return other.launcher; })) : [''];
+            return found.length ? d.distinct(found.map(function (other) { return other.launcher || ''; })) : [''];
         }
         data.scaling.forEach(function (row) {
             launchers(row).forEach(function (launcher) {
@@ -203,6 +203,7 @@
                     batch: row.batch, threads: d.counted(row.threads, 'thread') + ' each', how: how, command: 'deepbench scaling ' + row.model + batch + split + device};
                 var key = JSON.stringify(about);
                 add(key, about, row.ranks, row.batch * row.ranks / row.step_seconds, d.other_versions(row.step_seconds, row.conflict));
+                groups[key].measured = true;
                 groups[key].known = machines[row.machine];
                 if (row.interconnect) {
                     groups[key].about.command = 'deepbench fleet plan --nodes ' + row.nodes + ' --ranks-per-node ' + row.ranks_per_node +
@@ -210,17 +211,21 @@
                 }
             });
         });
+        function counts(group) { return d.distinct(group.points.map(function (point) { return point.devices; })); }
+        var alone = Object.values(groups).filter(function (group) { return group.measured && counts(group).length < 2; });
+        at('scaling-alone').textContent = alone.length ? 'Not shown, since efficiency needs two numbers of ranks: ' + alone.map(function (group) {
+            return [group.about.model, group.about.machine, group.about.how, d.counted(group.points[0].devices, 'rank')].filter(Boolean).join(', ');
+        }).join('; ') + '.' : '';
         var rows = Object.values(groups).flatMap(function (group) {
             var points = group.points.sort(function (a, b) { return a.devices - b.devices; });
-            var counts = d.distinct(points.map(function (point) { return point.devices; }));
-            if (counts.length < 2 || counts.length < points.length) { return []; }
+            if (counts(group).length < 2) { return []; }
             return points.map(function (point) {
                 return Object.assign({group: group, efficiency: point.rate / point.devices / (points[0].rate / points[0].devices)}, point);
             });
         });
         at('scaling-chart').hidden = !rows.length;
         if (!rows.length) {
-            at('scaling').replaceChildren(el('p', {}, 'No scaling is stored yet. This command measures and stores it:'), d.command_block('deepbench scaling wide_deep --batch 1000 --save'));
+            at('scaling').replaceChildren(el('p', {}, (alone.length ? '' : 'No scaling is stored yet. ') + 'This command measures and stores it:'), d.command_block('deepbench scaling wide_deep --batch 1000 --save'));
             return;
         }
         var lines = d.distinct(rows.map(function (row) { return row.group; }));
