@@ -103,6 +103,17 @@ def test_the_latest_change_has_size_interval_and_course(page: Any, site: str) ->
     assert 1 == row.locator("svg circle.slower").count()
 
 
+def test_the_list_of_changes_has_the_newest_of_all(start: Any) -> None:
+    """The pages of releases have older ones."""
+    page = start({"changes": 1283})
+    said = page.locator(
+        "p", has=page.locator("a[href^='verdicts.html']:text-is('List of changes')")
+    )
+    text = said.first.inner_text()
+    assert text.startswith("List of changes: the newest of all 1,283; older ones")
+    assert 1 == said.first.locator("a[href^='releases.html']").count()
+
+
 def test_frameworks_are_compared_with_the_fastest(start: Any) -> None:
     """The fastest is green, one that noise cannot tell from it is grey, another has its
     ratio, and the row says on how many kernels."""

@@ -101,12 +101,12 @@
         var rows = start.latest, sides = 'within a year, largest first';
         place.replaceChildren(
             el('h2', {}, 'What changed lately', ' ', el('small', {}, sides), ' ', about(
-                'The largest of ' + d.counted(start.recent, 'change') + ' with releases of the year before the newest change; older ones are in the list of changes. A change is larger than the noise of its kernels. Its factor compares the levels before and after, so that it may differ from the quotient of two times. The range is its 99 % interval. Where several kernels changed that were not ' +
+                'The largest of ' + d.counted(start.recent, 'change') + ' with releases of the year before the newest change; older ones are in the list of changes, which has the newest of each machine, and on the pages of releases. A change is larger than the noise of its kernels. Its factor compares the levels before and after, so that it may differ from the quotient of two times. The range is its 99 % interval. Where several kernels changed that were not ' +
                 'measured in the same rounds, it is the range of these kernels. The line is the time over the releases.'), ' ',
                 rows.length ? saved(place, 'ol', 'latest-changes', 'What changed lately', sides) : []),
             rows.length ? el('ol', {class: 'changes'}, rows.slice(0, CHANGES).map(function (row) { return change(row, catalogue); }))
                 : el('p', {}, 'No change is larger than the noise.'),
-            el('p', {}, el('a', {href: 'verdicts.html'}, 'All ' + d.counted(start.changes, 'change'))));
+            el('p', {}, el('a', {href: 'verdicts.html'}, 'List of changes'), ': the newest of all ' + d.grouped(start.changes) + '; older ones by ', el('a', {href: 'releases.html'}, 'release'), '.'));
     }
 
     function change(row, catalogue) {
