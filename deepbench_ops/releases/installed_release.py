@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
@@ -88,16 +89,28 @@ def probed(python: Path, framework: str) -> InstalledPackages:
     return found
 
 
+@cache
+def probed_once(python: Path, framework: str) -> InstalledPackages:
+    """Return the same, asked for once in a run, since a large framework takes seconds to import."""
+    return probed(python, framework)
+
+
 def demand_version(python: Path, release: Release, found: InstalledPackages) -> None:
     """Raise DeepbenchError where an interpreter holds another version of the framework.
 
     A part such as ``+cu130`` names a build of the same version.
     """
     held = found.versions[release.framework]
-    if not held or Version(held).public != Version(release.version).public:
+    if not held:
         raise DeepbenchError(
-            f"{python}: {release.framework} is {held or 'of unknown version'} there, not"
-            f" {release.version}: give the version that it has"
+            f"{python}: {release.framework} is of unknown version there, not {release.version}:"
+            " install it again with pip"
+        )
+    if Version(held).public != Version(release.version).public:
+        raise DeepbenchError(
+            f"{python}: {release.framework} is {held} there, not {release.version}: give the"
+            f" version that it has: deepbench release add {release.framework}=="
+            f"{Version(held).public} --python {python}"
         )
 
 
@@ -150,6 +163,22 @@ class InstalledRelease(Installation):
         whole = self.interpreter.exists() and self.python.exists()
         return whole and self._marker() == self.contents() and all(one.exists() for one in links)
 
+    def ensure(self) -> None:
+        """Make the folder unless it is complete.
+
+        Raises InstallError where the interpreter no longer holds the release, such as after an
+        upgrade: the times of another version would be filed under this one.
+        """
+        try:
+            found = probed_once(self.interpreter, self.release.framework)
+            demand_version(self.interpreter, self.release, found)
+        except DeepbenchError as wrong:
+            raise self._unmeasurable(wrong) from None
+        super().ensure()
+
+    def _unmeasurable(self, wrong: DeepbenchError) -> InstallError:
+        return InstallError(f"{self.release.name} cannot be measured: {wrong}")
+
     def _is_sound(self, marker: dict[str, object]) -> bool:
         """Return False: an incomplete folder is made from the start, which takes no time."""
         return False
@@ -160,17 +189,16 @@ class InstalledRelease(Installation):
     def _install(self) -> list[str]:
         """Link the packages that the interpreter lacks, all that the framework asks for.
 
-        Raises InstallError where the interpreter no longer holds the release.
+        Raises InstallError where one of them is not installed here.
         """
         site = self.path / SITE
         try:
-            found = probed(self.interpreter, self.release.framework)
-            demand_version(self.interpreter, self.release, found)
+            found = probed_once(self.interpreter, self.release.framework)
             lacking = [_distribution(name) for name in missing(found)]
             for distribution in (*lacking, _distribution(PROJECT), *installed().values()):
                 _link(distribution, site)
         except DeepbenchError as wrong:
-            raise InstallError(f"{self.release.name} cannot be measured: {wrong}") from None
+            raise self._unmeasurable(wrong) from None
         self._write_script(site)
         return []
 

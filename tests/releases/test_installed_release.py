@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from importlib import metadata
@@ -145,6 +146,40 @@ def test_it_is_found_out_when_the_interpreter_has_changed(project, interpreter, 
     installed_release.remember(folder, row.name, tmp_path / "gone")
     with pytest.raises(DeepbenchError, match=r"cannot be measured: .*gone: no such interpreter"):
         worker_launch.launch(row)
+
+
+def upgrade(site):
+    """Let an environment name another version of its numpy, as an upgrade does."""
+    (info,) = site.glob("numpy-*.dist-info")
+    text = (info / "METADATA").read_text().replace(f"Version: {NUMPY}\n", "Version: 999.1\n", 1)
+    info.unlink()
+    (site / "numpy-999.1.dist-info").mkdir()
+    (site / "numpy-999.1.dist-info" / "METADATA").write_text(text)
+
+
+def test_an_upgrade_there_is_refused_before_anything_is_measured(project, interpreter, tmp_path):
+    """Times of the new version are not filed under the old one, though its folder is complete."""
+    other = tmp_path / "upgraded"
+    shutil.copytree(interpreter.parents[1], other, symlinks=True)
+    python = other / "bin" / "python"
+    added(python, NUMPY, "--date", "2026-01-02")
+    (row,) = (one for one in release_table.load(project / "releases.csv") if one.version == NUMPY)
+    upgrade(next(other.glob("lib/python*/site-packages")))
+    installed_release.probed_once.cache_clear()
+    with pytest.raises(
+        DeepbenchError,
+        match=rf"numpy is 999\.1 there, not {NUMPY}: .* release add numpy==999\.1 --python",
+    ):
+        worker_launch.launch(row)
+
+
+def test_an_interpreter_is_asked_once_in_a_run(project, interpreter, monkeypatch):
+    """A large framework takes seconds to import."""
+    added(interpreter, NUMPY, "--date", "2026-01-02")
+    (row,) = (one for one in release_table.load(project / "releases.csv") if one.version == NUMPY)
+    worker_launch.launch(row)
+    monkeypatch.setattr(installed_release, "probed", None)
+    worker_launch.launch(row)
 
 
 @pytest.mark.parametrize(
