@@ -27,7 +27,7 @@ import deepbench_ops
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.machine_facts import accelerators
 from deepbench_ops.measure import fingerprint, yardstick
-from deepbench_ops.releases import torch_requirements_without_gpu
+from deepbench_ops.releases import release_from_wheel_file, torch_requirements_without_gpu
 from deepbench_ops.releases.command_output import CommandFailed, command_output
 from deepbench_ops.releases.project_and_plugin_wheels import copied, pip_arguments, this_project
 from deepbench_ops.releases.release_table import Release
@@ -38,6 +38,8 @@ YARDSTICK = f"{yardstick.WHEEL}=={yardstick.WHEEL_VERSION}"
 """The fixed workload of the yardstick: the same wheel in every environment, whatever it holds."""
 
 MARKER = fingerprint.ENVIRONMENT
+ORIGIN = "direct_url.json"
+"""pip's file, in the metadata of a package that was installed from a file, with its URL."""
 COPIED = "copied"
 """The marker's key for the distributions copied from here, which alone can be replaced later."""
 WHERE = "import sysconfig; print(sysconfig.get_path('purelib'))"
@@ -198,11 +200,13 @@ class Installation:
         return self.release.framework == "torch" and not accelerators()
 
     def _install_all(self) -> list[str]:
-        self._get(*self.requirements)
+        _, *others = self.requirements
+        self._get(release_from_wheel_file.requirement(self.release), *others)
         return []
 
     def _install_lean(self) -> list[str]:
-        framework, *others = self.requirements
+        _, *others = self.requirements
+        framework = release_from_wheel_file.requirement(self.release)
         self._get("--no-deps", framework)
         kept, left_out = torch_requirements_without_gpu.split(self._required())
         self._get(*others, *kept)
@@ -252,6 +256,17 @@ class Installation:
         found = said.split()[-1]
         if found.partition("+")[0] != self.release.version.partition("+")[0]:
             raise self._failure(f"version {found} was installed instead", said)
+        self._check_origin()
+
+    def _check_origin(self) -> None:
+        """Refuse another build of the same version than the wheel that the release is of."""
+        file = release_from_wheel_file.file_of(self.release)
+        if file is None:
+            return
+        text = self._installed()[canonicalize_name(self.release.framework)].read_text(ORIGIN) or ""
+        url = json.loads(text)["url"] if text else ""
+        if release_from_wheel_file.path_of(url).resolve() != file.resolve():
+            raise self._failure(f"{url or 'a wheel of an index'} was installed, not {file}", text)
 
     def _run(self, *command: str) -> str:
         # PIP_USER and PYTHONPATH of the caller would install or import outside the environment.
@@ -294,11 +309,15 @@ def environment_lock(folder: Path, name: str, doing: str, most: float) -> Iterat
 
 
 def index_options(release: Release) -> tuple[str, ...]:
-    """Return pip's options for a release's own index, which may be a folder of wheels."""
+    """Return pip's options for a release's own index, which may be a folder of wheels, or a wheel
+    whose folder may have companions."""
     if not release.index:
         return ()
-    option = "--find-links" if release.index.startswith("file:") else "--extra-index-url"
-    return option, release.index
+    if not release.index.startswith("file:"):
+        return "--extra-index-url", release.index
+    place = release_from_wheel_file.path_of(release.index)
+    folder = place.parent if place.suffix == ".whl" else place
+    return "--find-links", folder.as_uri()
 
 
 def failure_line(output: str) -> str:

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -109,7 +110,7 @@ def from_wheel(
     day: datetime.date | None,
     known: Path,
 ) -> Release:
-    """Return the row of a wheel on disk; its folder stands in for an index.
+    """Return the row of a wheel on disk; its address stands in for that of an index.
 
     pins: None for those of the newest release in the table `known`. day: None for the file's own.
 
@@ -123,14 +124,13 @@ def from_wheel(
     found = release_from_wheel_file.read(path, newest[-1])
     if Version(found.version) != version:
         raise DeepbenchError(f"{path} is version {found.version}, not {version}")
-    folder = path.resolve().parent.as_uri()
     return Release(
         framework,
         str(version),
         day or found.date,
         found.pins if pins is None else pins,
         True,
-        folder,
+        Path(os.path.abspath(path)).as_uri(),  # noqa: PTH100 (a link may have the wheel's name)
     )
 
 
@@ -162,7 +162,8 @@ def demand_solvable(release: Release) -> None:
     """
     command = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed"]
     command += ["--no-input", "--quiet", "--only-binary=:all:", "--report", "-"]
-    command += [*index_options(release), release.requirement, *release.pins]
+    wanted = release_from_wheel_file.requirement(release)
+    command += [*index_options(release), wanted, *release.pins]
     done = subprocess.run(command, capture_output=True, text=True)
     pins = " ".join((release.requirement, *release.pins))
     if done.returncode:

@@ -4,8 +4,12 @@ import zipfile
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
+from packaging.tags import sys_tags
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+from packaging.version import Version
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.releases.release_table import Release
@@ -21,6 +25,46 @@ class Wheel(Release):
     def requirement(self) -> str:
         """The requirement for pip: the file itself."""
         return f"{self.framework} @ {self.path.resolve().as_uri()}"
+
+
+def file_of(release: Release) -> Path | None:
+    """Return the wheel that a release is installed from, None where an index has it.
+
+    A row of the table names a file, or a folder: then it is the wheel of the release in there that
+    fits this Python best.
+    """
+    if isinstance(release, Wheel):
+        return release.path.resolve()
+    if not release.index.startswith("file:"):
+        return None
+    place = path_of(release.index)
+    return place if place.suffix == ".whl" else _best(place, release)
+
+
+def path_of(url: str) -> Path:
+    """Return the path in a URL of a file."""
+    return Path(url2pathname(urlsplit(url).path))
+
+
+def requirement(release: Release) -> str:
+    """Return what pip is asked for: the file itself where the release is installed from one, since
+    an index may have another build of the same version."""
+    file = file_of(release)
+    return release.requirement if file is None else f"{release.framework} @ {file.as_uri()}"
+
+
+def _best(folder: Path, release: Release) -> Path | None:
+    """Return the wheel of a release in a folder that fits this Python best, None for none."""
+    ranks = {tag: rank for rank, tag in enumerate(sys_tags())}
+    fitting = []
+    for path in folder.glob("*.whl"):
+        try:
+            name, version, _, tags = parse_wheel_filename(path.name)
+        except InvalidWheelFilename:
+            continue
+        if name == canonicalize_name(release.framework) and version == Version(release.version):
+            fitting += [(ranks[tag], path) for tag in tags if tag in ranks]
+    return min(fitting, default=(0, None))[1]
 
 
 def read(path: Path, like: Release) -> Wheel:

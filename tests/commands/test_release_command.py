@@ -57,13 +57,13 @@ def test_a_release_of_the_index_becomes_a_row_with_its_date(wheels, listed):
     assert f"{ROWS}numpy,2.0.0,2021-05-06,,yes,\n" == listed.read_text()
 
 
-def test_a_wheel_becomes_a_row_whose_index_is_its_folder(wheels, listed, tmp_path):
+def test_a_wheel_becomes_a_row_whose_index_is_its_file(wheels, listed, tmp_path):
     """A nightly is found again by every later install, with the newest release's companions."""
     nightly = wheelhouse.build(tmp_path, "numpy", "1.5.0.dev1", "")
     added("numpy==1.5.0.dev1", "--wheel", str(nightly), "--date", "2020-02-02")
     row = release_table.load(listed)[-1]
     assert ("numpy-1.5.0.dev1", datetime.date(2020, 2, 2)) == (row.name, row.date)
-    assert (("companion==1.0",), tmp_path.as_uri()) == (row.pins, row.index)
+    assert (("companion==1.0",), nightly.as_uri()) == (row.pins, row.index)
 
 
 @pytest.mark.parametrize(

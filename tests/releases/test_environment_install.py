@@ -6,6 +6,7 @@ import logging
 import os
 import shutil
 import subprocess
+import sys
 import tomllib
 from importlib import metadata
 from pathlib import Path
@@ -18,7 +19,7 @@ from deepbench_ops.asv_adapter import asv_api, asv_environment
 from deepbench_ops.asv_adapter.asv_environment import NotInstalled, ReleaseEnvironment
 from deepbench_ops.asv_adapter.release_repository import ReleaseRepo
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases import environment_install
+from deepbench_ops.releases import environment_install, release_from_wheel_file
 from deepbench_ops.releases.environment_install import Installation, InstallError
 from deepbench_ops.releases.release_table import Release
 
@@ -288,6 +289,36 @@ def test_a_rows_index_is_added_to_pips_own(made, monkeypatch):
     assert not any("--extra-index-url" in command for command in said[:half])
     place = said[half].index("--extra-index-url")
     assert said[half][place + 1] == "https://example.org/simple"
+
+
+@pytest.fixture
+def own_wheel(wheels, tmp_path, monkeypatch):
+    """A wheel of one's own, of a version that the index has with a tag that pip prefers."""
+    theirs = wheelhouse.build(tmp_path / "index", "numpy", "5.0.0", "mine = False\n")
+    tag = f"cp{sys.version_info.major}{sys.version_info.minor}-none-any"
+    theirs.rename(theirs.with_name(f"numpy-5.0.0-{tag}.whl"))
+    monkeypatch.setenv("PIP_FIND_LINKS", f"{wheels} {theirs.parent}")
+    return wheelhouse.build(tmp_path / "built here", "numpy", "5.0.0", "mine = True\n")
+
+
+@pytest.mark.parametrize("row", ["file", "folder"])
+def test_a_wheel_of_ones_own_is_not_replaced_by_that_of_an_index(made, own_wheel, row):
+    """Whether the row of the table names it or its folder."""
+    place = own_wheel if row == "file" else own_wheel.parent
+    day = datetime.date(2020, 1, 1)
+    installation = made(Release("numpy", "5.0.0", day, index=place.as_uri()))
+    installation.ensure()
+    assert "True" == python(installation, "import numpy; print(numpy.mine)")
+
+
+def test_an_environment_with_another_wheel_of_the_version_is_refused(made, own_wheel, monkeypatch):
+    """As an installer would leave it that prefers the index."""
+    monkeypatch.setattr(release_from_wheel_file, "requirement", lambda one: one.requirement)
+    day = datetime.date(2020, 1, 1)
+    installation = made(Release("numpy", "5.0.0", day, index=own_wheel.as_uri()))
+    with pytest.raises(InstallError, match=f"a wheel of an index was installed, not {own_wheel}"):
+        installation.ensure()
+    assert not installation.path.exists()
 
 
 @pytest.mark.parametrize(

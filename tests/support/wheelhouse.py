@@ -43,7 +43,6 @@ def repack_whole(folder: Path, name: str) -> Path:
         if ".." not in path.parts and "__pycache__" not in path.parts and path.name not in left
     }
     (metadata,) = (path for path in files if path.endswith(".dist-info/METADATA"))
-    folder.mkdir(parents=True, exist_ok=True)
     text = files.pop(metadata).decode()
     spelled = metadata.partition("/")[0].removesuffix(f"-{found.version}.dist-info")
     return _write(folder, spelled, found.version, files, text)
@@ -51,7 +50,6 @@ def repack_whole(folder: Path, name: str) -> Path:
 
 def stock(folder: Path) -> None:
     """Add the packages of every release's environment; the yardstick is a stand-in."""
-    folder.mkdir(parents=True, exist_ok=True)
     repack(folder, RUNNER.partition("==")[0])
     build(folder, *YARDSTICK.split("=="), "")
 
@@ -79,6 +77,7 @@ def _write(folder: Path, module: str, version: str, files: dict[str, bytes], met
     wheel = "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     files = {**files, f"{info}/METADATA": metadata.encode(), f"{info}/WHEEL": wheel.encode()}
     record = "".join(f"{name},{_digest(data)},{len(data)}\n" for name, data in files.items())
+    folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{module}-{version}-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as archive:
         for name, data in files.items():
