@@ -27,7 +27,11 @@ import deepbench_ops
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.machine_facts import accelerators
 from deepbench_ops.measure import fingerprint, yardstick
-from deepbench_ops.releases import release_from_wheel_file, torch_requirements_without_gpu
+from deepbench_ops.releases import (
+    credentials,
+    release_from_wheel_file,
+    torch_requirements_without_gpu,
+)
 from deepbench_ops.releases.command_output import CommandFailed, command_output
 from deepbench_ops.releases.project_and_plugin_wheels import copied, pip_arguments, this_project
 from deepbench_ops.releases.release_table import Release
@@ -284,7 +288,7 @@ class Installation:
             raise self._failure(str(error), str(error)) from None
 
     def _failure(self, why: str, said: str) -> InstallError:
-        atomic_write.write_text(self.log, said)
+        atomic_write.write_text(self.log, credentials.hidden(said))
         pins = " ".join((self.release.requirement, *self.release.pins))
         return InstallError(
             f"{self.release.name} is not installed ({pins}): {why} [all output: {self.log}]"
@@ -328,7 +332,7 @@ def failure_line(output: str) -> str:
     word = (reasons or errors or lines or ["it said nothing"])[-1]
     if any(line.startswith("WARNING: Retrying") for line in lines):
         word = f"the package index could not be reached; {word}"
-    return word
+    return credentials.hidden(word)
 
 
 def project_root() -> Path | None:

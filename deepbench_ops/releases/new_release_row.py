@@ -12,7 +12,12 @@ from packaging.version import InvalidVersion, Version
 
 from deepbench_ops.backends import NAMES
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases import companion_pins, release_from_wheel_file, release_table
+from deepbench_ops.releases import (
+    companion_pins,
+    credentials,
+    release_from_wheel_file,
+    release_table,
+)
 from deepbench_ops.releases.environment_install import failure_line, index_options
 from deepbench_ops.releases.package_index import Index
 from deepbench_ops.releases.release_table import Release
@@ -141,17 +146,18 @@ def built(source: str, folder: Path, framework: str) -> Path:
 
     Raises DeepbenchError where there is no source, and where pip does not build it.
     """
+    shown = credentials.hidden(source)
     if "://" not in source and not source.startswith("git+") and not Path(source).is_dir():
-        raise DeepbenchError(f"{source}: no such folder, and no address such as git+https://...")
+        raise DeepbenchError(f"{shown}: no such folder, and no address such as git+https://...")
     folder.mkdir(parents=True, exist_ok=True)
     before = set(folder.glob("*.whl"))
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-input", "-w", str(folder)]
     done = subprocess.run([*command, source], capture_output=True, text=True)
     if done.returncode:
-        raise DeepbenchError(f"{framework} is not built from {source}: {failure_line(done.stderr)}")
+        raise DeepbenchError(f"{framework} is not built from {shown}: {failure_line(done.stderr)}")
     made = set(folder.glob("*.whl")) - before
     if len(made) != 1:
-        raise DeepbenchError(f"{source} was built before: remove its wheel from {folder} first")
+        raise DeepbenchError(f"{shown} was built before: remove its wheel from {folder} first")
     return made.pop()
 
 

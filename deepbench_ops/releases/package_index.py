@@ -19,7 +19,7 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 from packaging.version import Version
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases import pip_settings
+from deepbench_ops.releases import credentials, pip_settings
 from deepbench_ops.releases.pip_settings import PipSettings
 
 if TYPE_CHECKING:
@@ -139,7 +139,8 @@ def _uploads(project: str, url: str, settings: PipSettings) -> list[Upload] | No
     try:
         answer = _get(f"{url.rstrip('/')}/{canonicalize_name(project)}/", settings)
     except OSError as error:
-        raise DeepbenchError(f"the package index cannot be asked for {project}: {error}") from None
+        reason = credentials.hidden(str(error))
+        raise DeepbenchError(f"the package index cannot be asked for {project}: {reason}") from None
     if answer.status_code == 404:
         return None
     if answer.status_code != 200:
@@ -150,7 +151,7 @@ def _uploads(project: str, url: str, settings: PipSettings) -> list[Upload] | No
     try:
         return listed(project, answer)
     except ValueError as error:
-        reason = " ".join(str(error).split())
+        reason = credentials.hidden(" ".join(str(error).split()))
         raise DeepbenchError(f"the package index's page of {project} is broken: {reason}") from None
 
 

@@ -27,6 +27,7 @@ from deepbench_ops import damage_reports
 from deepbench_ops.backends import NAMES, framework_list
 from deepbench_ops.errors import PLUGIN_FAULTS, DeepbenchError, one_line
 from deepbench_ops.problems.suggestions import unknown
+from deepbench_ops.releases import credentials
 from deepbench_ops.storage import atomic_write, bounded_read, locks
 from deepbench_ops.storage.csv_text import csv_text
 
@@ -339,6 +340,13 @@ def _index(where: str, text: str) -> str:
 
 
 def demand_url(where: str, text: str) -> None:
-    """Raise DeepbenchError, naming the place `where`, for a text that is no URL of an index."""
+    """Raise DeepbenchError, naming the place `where`, for a text that is no URL of an index, or one
+    with credentials, which a table that others read must not have."""
+    shown = repr(credentials.hidden(text))
+    if credentials.has_any(text):
+        raise DeepbenchError(
+            f"{where}: index is {shown}: leave out its name and password, and write them into"
+            " ~/.netrc or pip.conf"
+        )
     if urlsplit(text).scheme not in ("https", "http", "file"):
-        raise DeepbenchError(f"{where}: index is {text!r}: write the URL of a package index")
+        raise DeepbenchError(f"{where}: index is {shown}: write the URL of a package index")

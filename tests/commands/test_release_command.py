@@ -81,6 +81,10 @@ def test_a_wheel_becomes_a_row_whose_index_is_its_file(wheels, listed, tmp_path)
         ),
         (("numpy==2.0.0", "--pins", "companion==7"), "companion==7"),
         (("numpy==2.0.0", "--index", "somewhere"), "--index: index is 'somewhere': write the URL"),
+        (
+            ("numpy==2.0.0", "--index", "https://ada:s3cret@host/simple"),
+            r"index is 'https://\*\*\*\*@host/simple': leave out .* pip\.conf",
+        ),
         (("numpy==2.0.0", "--wheel", "numpy-3.0.0-py3-none-any.whl"), "no such file"),
     ],
 )
@@ -133,6 +137,15 @@ def test_a_source_folder_is_built_into_a_wheel(tmp_path):
     (source / "backend.py").write_text("raise RuntimeError('no compiler')\n")
     with pytest.raises(DeepbenchError, match="mine is not built from"):
         new_release_row.built(str(source), tmp_path / "made", "mine")
+
+
+def test_a_source_that_is_not_built_is_named_without_its_token(tmp_path):
+    """Neither the message nor the log of the build has it."""
+    source = f"git+file://ada:t0ken@{tmp_path}/nowhere.git"
+    with pytest.raises(DeepbenchError, match=r"git\+file://\*\*\*\*@/") as error:
+        new_release_row.built(source, tmp_path / "made", "mine")
+    texts = [str(error.value), *(log.read_text() for log in (tmp_path / "made").glob("*.log"))]
+    assert not any("t0ken" in text for text in texts)
 
 
 def test_environments_are_shown_and_removed(listed, tmp_path, monkeypatch):

@@ -328,6 +328,7 @@ def test_an_environment_with_another_wheel_of_the_version_is_refused(made, own_w
         ("ERROR: Cannot install a and b\nERROR: ResolutionImpossible: for help\n", "Cannot in"),
         ("Traceback\nImportError: libcudart.so.12\n\n", "ImportError: libcudart.so.12"),
         ("WARNING: Retrying (Retry(total=4\nERROR: No matching", "the package index could not"),
+        ("fatal: 'https://ada:t0ken@host/x.git' not found", "fatal: 'https://****@host/x.git' not"),
         ("", "it said nothing"),
     ],
 )

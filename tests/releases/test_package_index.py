@@ -14,7 +14,7 @@ from packaging.tags import Tag
 from packaging.version import Version
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases import companion_pins, package_index, pip_settings
+from deepbench_ops.releases import companion_pins, credentials, package_index, pip_settings
 from deepbench_ops.releases.package_index import Index, Upload, dated
 from deepbench_ops.releases.pip_settings import PipSettings
 
@@ -170,6 +170,32 @@ def test_a_refusal_names_the_host_without_the_password(server, monkeypatch):
     with pytest.raises(DeepbenchError, match=r"mirror\.example answers 401") as error:
         package_index.fetch("numpy")
     assert "secret" not in str(error.value)
+
+
+def test_an_address_that_cannot_be_asked_is_named_without_the_password(server, monkeypatch):
+    """Also where it is no address at all."""
+    monkeypatch.setenv("PIP_INDEX_URL", "htps://ada:s3cret@mirror.example/simple")
+    server.use("")
+    with pytest.raises(DeepbenchError, match=r"cannot be asked .*//\*\*\*\*@mirror") as error:
+        package_index.fetch("numpy")
+    assert "s3cret" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("git+https://ada:t0ken@host/x.git@v1.0", "git+https://****@host/x.git@v1.0"),
+        ("https://t0ken@host:8080/simple", "https://****@host:8080/simple"),
+        ("https://ada:pa@ss@host/x", "https://****@host/x"),
+        ("https://ada:pa/ss@host/x", "https://****@host/x"),
+        ("git+https://host:8080/a/x.git@v1.0", "git+https://host:8080/a/x.git@v1.0"),
+        ("git@host:x.git and file:///C:/a@b/ stay", "git@host:x.git and file:///C:/a@b/ stay"),
+    ],
+)
+def test_credentials_are_hidden_and_revisions_stay(address, shown):
+    """A revision follows an at sign too."""
+    assert shown == credentials.hidden(address)
+    assert (address != shown) == credentials.has_any(address)
 
 
 def test_settings_of_certificates_and_proxies_reach_the_request():

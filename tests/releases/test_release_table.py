@@ -130,6 +130,11 @@ def test_frameworks_mix_by_date():
             "numpy,1.0,2024-01-01,,no,the-usual",
             "index is 'the-usual': write the URL of a package index",
         ),
+        (
+            "numpy,1.0,2024-01-01,,no,https://t0ken@host/simple",
+            "index is 'https://****@host/simple': leave out its name and password, and write them"
+            " into ~/.netrc or pip.conf",
+        ),
         ("numpy,1.0,2024-01-01", "a row needs exactly 6 cells"),
         ("numpy,1.0,2024-01-01,,no,,", "a row needs exactly 6 cells"),
     ],
