@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -21,6 +22,7 @@ from deepbench_ops.releases import (
 from deepbench_ops.releases.environment_install import failure_line, index_options
 from deepbench_ops.releases.package_index import Index
 from deepbench_ops.releases.release_table import Release
+from deepbench_ops.storage import atomic_write
 
 
 def requested(text: str) -> tuple[str, Version]:
@@ -144,21 +146,33 @@ def built(source: str, folder: Path, framework: str) -> Path:
 
     Built here, with this machine's compiler: another build than the one that is released.
 
-    Raises DeepbenchError where there is no source, and where pip does not build it.
+    Raises DeepbenchError where there is no source, where pip does not build it, and where `folder`
+    has a wheel of that name, which stays as it is.
     """
     shown = credentials.hidden(source)
-    if "://" not in source and not source.startswith("git+") and not Path(source).is_dir():
-        raise DeepbenchError(f"{shown}: no such folder, and no address such as git+https://...")
+    if "://" not in source and not source.startswith("git+"):
+        if not Path(source).is_dir():
+            raise DeepbenchError(f"{shown}: no such folder, and no address such as git+https://...")
+        source = str(Path(source).resolve())  # pip takes a bare name for a project of its index
     folder.mkdir(parents=True, exist_ok=True)
-    before = set(folder.glob("*.whl"))
-    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-input", "-w", str(folder)]
-    done = subprocess.run([*command, source], capture_output=True, text=True)
-    if done.returncode:
-        raise DeepbenchError(f"{framework} is not built from {shown}: {failure_line(done.stderr)}")
-    made = set(folder.glob("*.whl")) - before
-    if len(made) != 1:
-        raise DeepbenchError(f"{shown} was built before: remove its wheel from {folder} first")
-    return made.pop()
+    log = folder / f"{framework}.log"
+    with tempfile.TemporaryDirectory(dir=folder) as new:
+        command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-input", "-w", new]
+        done = subprocess.run([*command, source], capture_output=True, text=True)
+        if done.returncode:
+            atomic_write.write_text(log, credentials.hidden(f"{done.stdout}\n{done.stderr}"))
+            raise DeepbenchError(
+                f"{framework} is not built from {shown}: {failure_line(done.stderr)}"
+                f" [all output: {log}]"
+            )
+        log.unlink(missing_ok=True)
+        (wheel,) = Path(new).glob("*.whl")
+        made = folder / wheel.name
+        if made.exists():
+            raise DeepbenchError(
+                f"{shown} was built before: give --wheel {made}, or remove that file first"
+            )
+        return wheel.rename(made)
 
 
 def demand_solvable(release: Release) -> None:

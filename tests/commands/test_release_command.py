@@ -115,28 +115,51 @@ def test_a_wheel_of_another_version_is_refused(wheels, listed, tmp_path):
         new_release_row.from_wheel("numpy", Version("1.6"), nightly, (), None, listed)
 
 
-@pytest.mark.slow
-def test_a_source_folder_is_built_into_a_wheel(tmp_path):
-    """A build of one's own becomes a file; one that does not build, or is missing, is one line."""
-    source = tmp_path / "source"
-    source.mkdir()
-    (source / "backend.py").write_text(
+@pytest.fixture
+def source(tmp_path, monkeypatch):
+    """A folder that pip builds, in the current one, with the name of a project of the index."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "six"
+    folder.mkdir()
+    (folder / "backend.py").write_text(
         f"import sys\nsys.path.insert(0, {str(Path(__file__).parents[1] / 'support')!r})\n"
         "sys.path.append({!r})\n".format(str(Path(pytest.__file__).parents[1]))
         + "from pathlib import Path\nimport wheelhouse\n"
         "def build_wheel(folder, *more):\n"
         "    return wheelhouse.build(Path(folder), 'mine', '1', '').name\n"
     )
-    (source / "pyproject.toml").write_text(
+    (folder / "pyproject.toml").write_text(
         '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
     )
-    made = new_release_row.built(str(source), tmp_path / "made", "mine")
-    assert "mine-1-py3-none-any.whl" == made.name
+    return folder
+
+
+@pytest.mark.slow
+def test_a_source_folder_is_built_into_a_wheel(source, tmp_path):
+    """A build of one's own becomes a file, also where the index has a project of that name."""
+    assert "mine-1-py3-none-any.whl" == new_release_row.built("six", tmp_path / "made", "mine").name
     with pytest.raises(DeepbenchError, match="no such folder"):
         new_release_row.built(str(tmp_path / "nowhere"), tmp_path / "made", "mine")
+
+
+@pytest.mark.slow
+def test_an_earlier_build_is_not_replaced(source, tmp_path):
+    """A row of the table may name it; the line says which file it is."""
+    made = new_release_row.built("six", tmp_path / "made", "mine")
+    made.write_bytes(b"earlier")
+    with pytest.raises(DeepbenchError, match=f"was built before: give --wheel {made}, or remove"):
+        new_release_row.built("six", tmp_path / "made", "mine")
+    assert (b"earlier", [made]) == (made.read_bytes(), list(made.parent.iterdir()))
+
+
+@pytest.mark.slow
+def test_the_output_of_a_build_that_fails_is_in_a_log(source, tmp_path):
+    """The line names it: pip's last note seldom says why."""
     (source / "backend.py").write_text("raise RuntimeError('no compiler')\n")
-    with pytest.raises(DeepbenchError, match="mine is not built from"):
-        new_release_row.built(str(source), tmp_path / "made", "mine")
+    log = tmp_path / "made" / "mine.log"
+    with pytest.raises(DeepbenchError, match=rf"mine is not built from six: .* output: {log}\]"):
+        new_release_row.built("six", tmp_path / "made", "mine")
+    assert "no compiler" in log.read_text()
 
 
 def test_a_source_that_is_not_built_is_named_without_its_token(tmp_path):
