@@ -210,14 +210,21 @@ def update(names: tuple[str, ...], nightly: bool, older: bool, adds: bool, form:
             raise unknown("framework", name, frameworks_with_rules())
     index = Index()
     found: list[new_releases.Update] = []
+    warnings = len(damage_reports.lines)
     for name in names or new_releases.frameworks(known):
         with _warning():
-            found += new_releases.final(name, known, index, older)
+            try:
+                found += new_releases.final(name, known, index, older)
+            except DeepbenchError:
+                found += new_releases.final(name, known, None, older)
+                raise
         with _warning():
             found += new_releases.nightly(name, known, index) if nightly else []
+    answered = warnings == len(damage_reports.lines)
     if adds:
         found = [each for each in found if _added(each, index, path)]
-    show(form, lambda: _updates_text(found, adds), list, names=lambda: [one.name for one in found])
+    names_found = [one.name for one in found]
+    show(form, lambda: _updates_text(found, adds, answered), list, names=lambda: names_found)
 
 
 @contextmanager
@@ -239,10 +246,17 @@ def _added(update: "Update", index: "Index", path: Path) -> bool:
     return False
 
 
-def _updates_text(found: list["Update"], added: bool) -> str:
-    """Return the updates as a table, and what to do next."""
+def _updates_text(found: list["Update"], added: bool, answered: bool) -> str:
+    """Return the updates as a table, and what to do next.
+
+    answered: whether all indexes answered.
+    """
+    if not found and added:
+        return "nothing was added"
+    if not found and not answered:
+        return "not known whether anything has come out since: not all indexes answered"
     if not found:
-        return "nothing was added" if added else "nothing has come out since"
+        return "nothing has come out since"
     lines = [
         [each.name, each.date, "nightly" if each.url else "final", each.source] for each in found
     ]

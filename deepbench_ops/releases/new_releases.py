@@ -49,17 +49,18 @@ def frameworks(known: Iterable[Release]) -> list[str]:
 
 
 def final(
-    framework: str, known: Iterable[Release], index: Index, older: bool = False
+    framework: str, known: Iterable[Release], index: Index | None, older: bool = False
 ) -> list[Update]:
     """Return final releases that are newer than all that are known, by version.
 
-    older: whether to return those that are missing in between, and before, as well.
+    index: None for those of this package's own table alone. older: whether to return those that are
+    missing in between, and before, as well.
     Raises DeepbenchError where the index cannot be asked.
     """
     oldest = Version(companion_pins.rule_of(framework).oldest)
     have = _versions(framework, known)
     listed = {Version(each.version): each.date for each in _own(framework)}
-    dates = index.releases(framework) | listed
+    dates = (index.releases(framework) if index else {}) | listed
     newest = max((each for each in have if not each.is_prerelease), default=oldest)
     return [
         Update(framework, version, dates[version], PACKAGE if version in listed else INDEX)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from requests import Response
 
 DAY = re.compile(r"20\d{6}")
+SECONDS = re.compile(r"\d{9,10}(\.\d+)?")
 ACCEPT = "application/vnd.pypi.simple.v1+json, text/html;q=0.5"
 
 
@@ -85,11 +86,11 @@ class Index:
         """
         if project not in self._known:
             found = fetch(project)
-            self._known[project] = dated(found, frozenset(sys_tags()))
             if found and not any(upload.day for upload in found):
                 raise DeepbenchError(
                     f"the package index states no upload times for {project}: give --date"
                 )
+            self._known[project] = dated(found, frozenset(sys_tags()))
         return self._known[project]
 
     def nightlies(self, project: str, url: str) -> dict[Version, datetime.date]:
@@ -178,11 +179,22 @@ def linked(page: bytes) -> list[Upload]:
     return [
         Upload(
             name=unquote(urlsplit(link.url).path.rpartition("/")[2]),
-            day=str(link.attrs.get("data-upload-time", ""))[:10],
+            day=_day(str(link.attrs.get("data-upload-time", ""))),
             yanked="data-yanked" in link.attrs,
         )
         for link in RepositoryPage.from_html(page).links
     ]
+
+
+def _day(text: str) -> str:
+    """Return the day of an upload time, which mirrors write as a date or as seconds since 1970; ""
+    for any other text."""
+    try:
+        if SECONDS.fullmatch(text):
+            return datetime.datetime.fromtimestamp(float(text), datetime.UTC).date().isoformat()
+        return datetime.date.fromisoformat(text[:10]).isoformat()
+    except ValueError:
+        return ""
 
 
 def _get(url: str, settings: PipSettings) -> "Response":

@@ -113,6 +113,23 @@ def test_an_index_without_an_answer_is_a_warning(indexes):
     assert 1 == err.count("\n")
 
 
+def test_an_index_without_an_answer_says_nothing_about_new_releases(indexes):
+    """The answer is that it is not known."""
+    status, out, err = deepbench("release", "update", "--framework", "torch")
+    assert (1, 1) == (status, err.count("\n"))
+    assert "not known whether anything has come out since: not all indexes answered\n" == out
+
+
+def test_rows_of_the_package_need_no_index(indexes, monkeypatch, tmp_path):
+    """They are listed where no index answers."""
+    own = tmp_path / "own.csv"
+    own.write_text(f"{HEADER}torch,901.0,2026-02-02,,yes,\n")
+    monkeypatch.setattr(release_table.measurable, "__defaults__", (own,))
+    status, out, err = deepbench("release", "update", "--framework", "torch", "--format", "names")
+    assert (1, "torch-901.0\n") == (status, out)
+    assert "the package index has no torch" in err
+
+
 @pytest.mark.slow
 def test_what_pip_cannot_install_is_a_warning(indexes):
     """The other updates are added."""

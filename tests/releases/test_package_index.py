@@ -290,5 +290,23 @@ def test_an_index_without_upload_times_is_reported(monkeypatch):
     monkeypatch.setattr(
         package_index, "fetch", lambda project: [Upload("jax-1-py3-none-any.whl", "")]
     )
-    with pytest.raises(DeepbenchError, match="no upload times for jax: give --date"):
-        Index().releases("jax")
+    index = Index()
+    for _ in range(2):  # the second time as the first
+        with pytest.raises(DeepbenchError, match="no upload times for jax: give --date"):
+            index.releases("jax")
+
+
+@pytest.mark.parametrize(
+    ("stated", "day"),
+    [
+        ("2024-03-01T00:00:00Z", "2024-03-01"),
+        ("1709251200", "2024-03-01"),
+        ("1709251200.5", "2024-03-01"),
+        ("yesterday", ""),
+        ("", ""),
+    ],
+)
+def test_mirrors_write_upload_times_as_dates_or_seconds(stated, day):
+    """Any other text counts as none, since a release has one day or no row."""
+    page = f'<a href="jax-1-py3-none-any.whl" data-upload-time="{stated}">jax</a>'
+    assert [Upload("jax-1-py3-none-any.whl", day)] == package_index.linked(page.encode())
