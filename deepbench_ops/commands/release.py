@@ -289,22 +289,33 @@ def clean(names: tuple[str, ...], everything: bool) -> None:
     if everything == bool(names):
         raise DeepbenchError("name the releases whose environments to remove, or give --all")
     listed = release_table.measurable(table_location.of_project())
-    chosen = listed if everything else [release_table.find(name, listed) for name in names]
-    if not any((folder / one.name).exists() for one in chosen):
+    chosen = [one.name for one in listed] if everything else list(dict.fromkeys(names))
+    for name in chosen:
+        if not _has_environment(folder, name):
+            release_table.find(name, listed)
+    if not any((folder / name).exists() for name in chosen):
         raise DeepbenchError(
             f"no environment of {', '.join(names) or 'any release'} is in {folder}"
         )
     freed = 0
-    for one in chosen:
-        installed_release.remember(folder, one.name, None)
-        place, log = folder / one.name, folder / f"{one.name}.log"
+    for name in chosen:
+        installed_release.remember(folder, name, None)
+        place, log = folder / name, folder / f"{name}.log"
         if place.exists() or log.exists():
             wait = locks.WAIT_SECONDS
-            with environment_install.environment_lock(folder, one.name, "removing", wait):
+            with environment_install.environment_lock(folder, name, "removing", wait):
                 log.unlink(missing_ok=True)
                 freed += disk_use(place)
                 shutil.rmtree(place, ignore_errors=True)
     click.echo(f"{freed / 2**30:.1f} GiB freed in {folder}")
+
+
+def _has_environment(folder: Path, name: str) -> bool:
+    """Return whether a release has an environment, also one whose row of the table is gone."""
+    from deepbench_ops.releases.release_table import NAME, framework_and_version
+
+    named = NAME.fullmatch(name) is not None and all(framework_and_version(name))
+    return named and (folder / name).is_dir()
 
 
 def disk_use(folder: Path) -> int:

@@ -121,14 +121,14 @@ def from_wheel(
 
     pins: None for those of the newest release in the table `known`. day: None for the file's own.
 
-    Raises DeepbenchError for a wheel of another version, and where no release is listed.
+    Raises DeepbenchError for a wheel of another version, and without pins where no release is
+    listed.
     """
-    newest = [
-        release for release in release_table.measurable(known) if release.framework == framework
-    ]
-    if not newest:
+    ours = [each for each in release_table.measurable(known) if each.framework == framework]
+    if not ours and pins is None:
         raise DeepbenchError(f"no release of {framework} is listed to take pins from: give --pins")
-    found = release_from_wheel_file.read(path, newest[-1])
+    like = ours[-1] if ours else Release(framework, str(version), datetime.date.min)
+    found = release_from_wheel_file.read(path, like)
     if Version(found.version) != version:
         raise DeepbenchError(f"{path} is version {found.version}, not {version}")
     return Release(

@@ -115,10 +115,11 @@ def append(path: Path, releases: Iterable[Release]) -> int:
         if not new:
             return 0
         header = [] if path.exists() else [COLUMNS]
-        old = path.read_text(encoding="utf-8") if path.exists() else ""
-        with atomic_write.replacing(path) as unfinished:
-            unfinished.write_text(old + csv_text([*header, *map(_cells, new)]), encoding="utf-8")
-            load(unfinished)
+        old = path.read_bytes() if path.exists() else b""
+        end = b"" if not old or old.endswith(b"\n") else b"\n"
+        content = old + end + csv_text([*header, *map(_cells, new)]).encode()
+        _parsed(path, content)
+        atomic_write.write_bytes(path, content)
         return len(new)
 
 

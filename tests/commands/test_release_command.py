@@ -108,6 +108,15 @@ def test_a_release_that_is_listed_is_refused_before_the_index_is_asked(listed, m
     assert ROWS == listed.read_text()
 
 
+def test_a_wheel_with_pins_is_the_first_release_of_its_framework(wheels, listed, tmp_path):
+    """No other row is needed to take pins from; without pins the line asks for them."""
+    nightly = wheelhouse.build(tmp_path, "torch", "1.5.0", "")
+    with pytest.raises(DeepbenchError, match=r"no release of torch is listed .* give --pins"):
+        added("torch==1.5.0", "--wheel", str(nightly))
+    added("torch==1.5.0", "--wheel", str(nightly), "--pins", "companion==1.0")
+    assert "torch-1.5.0" == release_table.load(listed)[-1].name
+
+
 def test_a_wheel_of_another_version_is_refused(wheels, listed, tmp_path):
     """The name of the row and the release installed under it are the same."""
     nightly = wheelhouse.build(tmp_path, "numpy", "1.5.0.dev1", "")
@@ -185,6 +194,18 @@ def test_environments_are_shown_and_removed(listed, tmp_path, monkeypatch):
         run(cli, ["release", "clean"], catch_exceptions=False)
     run(cli, ["release", "clean", "numpy-1.0.0"], catch_exceptions=False)
     assert not folder.exists() and ROWS == listed.read_text()
+
+
+def test_an_environment_whose_row_is_gone_is_removed_by_its_name(listed, tmp_path):
+    """`release add --python` sends users here; a name without an environment is unknown."""
+    folder = tmp_path / ".asv" / "env" / "numpy-0.9.0"
+    folder.mkdir(parents=True)
+    run = CliRunner().invoke
+    run(cli, ["release", "clean", "numpy-0.9.0"], catch_exceptions=False)
+    assert not folder.exists()
+    for name in ("numpy-0.9.0", "../env"):
+        with pytest.raises(DeepbenchError, match=f"unknown release '?{name}"):
+            run(cli, ["release", "clean", name], catch_exceptions=False)
 
 
 def test_an_environment_that_is_being_installed_is_not_cleaned(listed, tmp_path, monkeypatch):

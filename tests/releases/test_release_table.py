@@ -235,8 +235,17 @@ def test_a_row_that_cannot_be_read_again_is_not_written(tmp_path):
     assert 1 == release_table.append(path, [odd])
     assert odd == release_table.load(path)[-1]
     path.write_text(before)
-    with pytest.raises(DeepbenchError, match="write the URL of a package index"):
+    with pytest.raises(DeepbenchError, match=f"{path}, line 3: .* write the URL of a package"):
         release_table.append(
             path, [Release("numpy", "0.3.0", datetime.date(2020, 3, 1), index="nowhere")]
         )
     assert (before, [path]) == (path.read_text(), list(tmp_path.glob("[!.]*")))
+
+
+def test_a_row_is_added_to_a_table_without_a_newline_at_its_end(tmp_path):
+    """As some editors leave it; the rows that were there stay as they are."""
+    path = tmp_path / "releases.csv"
+    path.write_bytes(f"{HEADER}numpy,0.1.0,2020-01-01,,no,".replace("\n", "\r\n").encode())
+    before = path.read_bytes()
+    assert 1 == release_table.append(path, [Release("numpy", "0.2.0", datetime.date(2020, 2, 1))])
+    assert before + b"\nnumpy,0.2.0,2020-02-01,,no,\n" == path.read_bytes()
