@@ -112,7 +112,7 @@ def add(
     \b
         deepbench release add onnxruntime==1.23.2
         deepbench release add torch==2.16.0.dev20261120 --wheel ./torch-2.16.0.dev20261120-...whl
-        deepbench release add jax==0.11.0.dev1 --index https://... --date 2026-11-01
+        deepbench release add jax==0.11.0.dev20261101 --index https://... --date 2026-11-01
         deepbench release add torch==2.11.0 --python /opt/torch/bin/python3
 
     The companions are the packages that were out on the release's day, unless --pins names others.

@@ -74,6 +74,17 @@ def row(
     return Release(framework, str(version), day, tuple(pins), rule.on_request)
 
 
+def build_of(framework: str, version: Version, index: Index, url: str) -> Version | None:
+    """Return the development build, on the index at `url`, of the companion that has the minor
+    version of the framework; None where it has none.
+
+    Raises DeepbenchError where that index cannot be asked.
+    """
+    same = rule_of(framework).same
+    builds = index.nightlies(same, url) if same else {}
+    return max((each for each in builds if each <= version), default=None)
+
+
 def _same(companion: str, version: Version, index: Index) -> Version | None:
     """Return the newest companion of a version's minor version that is hardly older, if any."""
     return max(

@@ -72,7 +72,10 @@ def listed(
         day = days[version]
     if pins is not None:
         return Release(framework, str(version), day, pins, True, index_url)
-    made = companion_pins.row(framework, version, day, index)
+    same = None
+    if index_url and version.is_devrelease:
+        same = companion_pins.build_of(framework, version, index, index_url)
+    made = companion_pins.row(framework, version, day, index, same)
     if made is None:
         raise DeepbenchError(f"{framework} {version}: no companion installs here: give --pins")
     return Release(framework, str(version), day, made.pins, made.on_request, index_url)

@@ -89,11 +89,9 @@ def row(update: Update, index: Index) -> Release:
     for release in _own(update.framework):
         if release.name == update.name:
             return release
-    same = companion_pins.rule_of(update.framework).same
     pinned = None
-    if update.url and same:
-        builds = index.nightlies(same, update.url)
-        pinned = max((each for each in builds if each <= update.version), default=None)
+    if update.url:
+        pinned = companion_pins.build_of(update.framework, update.version, index, update.url)
     made = companion_pins.row(update.framework, update.version, update.date, index, pinned)
     if made is None:
         raise DeepbenchError(f"{update.name} is not added: no companion of it installs here")

@@ -162,3 +162,19 @@ def test_a_nightly_companion_is_of_the_same_index(monkeypatch):
     day = package_index.datetime.date(2026, 3, 2)
     made = new_releases.row(new_releases.Update("jax", version, day, "u", "u"), asked)
     assert (f"jaxlib=={version}",) == made.pins
+
+
+def test_a_build_is_added_with_the_companion_of_its_own_index(indexes, monkeypatch):
+    """`release add --index`, as its help shows it: jaxlib's builds are no final releases."""
+    publish(indexes.nightly, "jax", "0.11.0.dev20261101")
+    publish(indexes.nightly, "jaxlib", "0.11.0.dev20261031", "0.11.0.dev20261102")
+    publish(indexes.final, "jaxlib", "0.10.2", days=("2026-01-01",))
+    jax = companion_pins.Rule("0.4.1", ("scipy",), same="jaxlib")
+    use_rules(monkeypatch, {"jax": jax})
+    url = indexes.nightly.as_uri()
+    arguments = ("jax==0.11.0.dev20261101", "--index", url, "--date", "2026-11-01")
+    status, _, err = deepbench("release", "add", *arguments)
+    assert (0, "") == (status, err)
+    pins = "jaxlib==0.11.0.dev20261031 scipy==51.0"
+    row = f"jax,0.11.0.dev20261101,2026-11-01,{pins},yes,{url}\n"
+    assert f"{LISTED}{row}" == indexes.table.read_text()
