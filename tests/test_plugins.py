@@ -221,7 +221,8 @@ def test_its_releases_are_listed(installed):
 
 
 FLOAT32 = ("--device", "cpu", "--precision", "float32")
-FAMILIES = "its families (deepbench.families: deepbench_axpy) cannot be used: "
+FAMILY_PLACE = "(deepbench.families: deepbench_axpy) cannot be used: "
+FAMILIES = f"its family axpy {FAMILY_PLACE}"
 FRAMEWORK = "its framework toy (deepbench.frameworks) cannot be used: "
 HEADER = "framework,version,date,pins,on_request,index\n"
 OTHER_FAMILY = "from deepbench_axpy.axpy import *\n\nclass Gemm(Axpy):\n    family = 'gemm'\n"
@@ -286,7 +287,7 @@ ROW = "toy,1.0.0,2024-01-01,,no,\n"
                     (FAMILY / "gemm.py", OTHER_FAMILY),
                     (FAMILY / "gemm.csv", "elements,training\n1,1\n"),
                 ),
-                f"{FAMILIES}the family gemm is already declared by deepbench",
+                f"its family gemm {FAMILY_PLACE}the family gemm is already declared by deepbench",
             ),
             (
                 replaced(POINTS, "axpy =", "again = deepbench_axpy\naxpy ="),
@@ -497,6 +498,30 @@ def test_a_faulty_plugin_is_one_line_and_everything_else_works(installed, change
     assert expected in line
 
 
+@pytest.mark.parametrize("faulty", ["anterior", "posterior"])
+def test_a_faulty_family_leaves_the_others_of_its_package(installed, faulty):
+    """Whether it comes before them or after; the line names it alone."""
+    (installed / FAMILY / f"{faulty}.py").write_text("import no_such_module\n")
+    (installed / FAMILY / f"{faulty}.csv").write_text("elements,training\n1,1\n")
+
+    done = deepbench(installed, "problems", "--family", "axpy", "--format", "csv")
+
+    assert "axpy_n1000" in done.stdout
+    (line,) = done.stderr.splitlines()
+    expected = f"its family {faulty} {FAMILY_PLACE}No module named 'no_such_module'"
+    assert f"deepbench: warning: deepbench-axpy: {expected}" == line
+
+
+def test_families_that_cannot_be_imported_are_one_line(installed):
+    """Where their package itself is at fault."""
+    (installed / FAMILY / "__init__.py").write_text("import no_such_module\n")
+
+    done = deepbench(installed, "problems", "--family", "gemm", "--format", "csv")
+
+    line = done.stderr.splitlines()[0]
+    assert f"deepbench-axpy: its families {FAMILY_PLACE}No module named 'no_such_module'" in line
+
+
 @pytest.mark.parametrize(
     ("file", "framework", "expected"),
     [
@@ -703,6 +728,24 @@ def test_its_wheel_holds_what_is_installed(installed, tmp_path):
     assert {p.value for p in distribution.entry_points} == {p.value for p in again.entry_points}
     for module in (*installed.glob("deepbench_*/*.py"), *installed.glob("deepbench_*/*.csv")):
         assert module.read_text() == (into / module.relative_to(installed)).read_text()
+
+
+def test_its_wheel_keeps_the_folder_that_its_name_is_spelt_in(installed, tmp_path):
+    """Installers write Acme.Toy into acme_toy, and pip refuses a wheel with folders of both."""
+    info = installed / "acme_axpy-1.0.dist-info"
+    (installed / "deepbench_axpy-1.0.dist-info").rename(info)
+    metadata_file = info / "METADATA"
+    metadata_file.write_text(metadata_file.read_text().replace("deepbench-axpy", "Acme.Axpy"))
+    plugin_site.record(installed, info)
+    distribution = metadata.PathDistribution(info)
+
+    packed = project_and_plugin_wheels.wheel(distribution, tmp_path)
+
+    into = tmp_path / "into"
+    pip = (sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--target", str(into))
+    done = subprocess.run([*pip, str(packed)], capture_output=True, text=True)
+    assert 0 == done.returncode, done.stderr
+    assert [info.name] == [path.name for path in into.glob("*.dist-info")]
 
 
 def test_compiled_modules_are_not_taken_to_another_environment(installed, tmp_path):

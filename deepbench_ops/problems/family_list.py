@@ -8,7 +8,7 @@ registers a package with such files by an entry point of the group `deepbench.fa
 
 import csv
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
@@ -81,62 +81,73 @@ def found() -> tuple[Mapping[str, Family], tuple[str, ...]]:
     """
     known: dict[str, Family] = {}
     faults: list[str] = []
-    own = [Family(kind, OWN_PACKAGE, "deepbench") for kind in _kinds(OWN_PACKAGE)]
-    for family in own:
-        known[family.name] = family
+    for name in _names(OWN_PACKAGE):
+        known[name] = Family(_kind(OWN_PACKAGE, name), OWN_PACKAGE, "deepbench")
     points = entry_points(group=GROUP)
     if points:  # most processes measure without: they import no checks
         from deepbench_ops.problems.plugin_family_checks import check_declarations, check_problems
     for point in points:
+        origin = _distribution(point)
+        where = f"{GROUP}: {point.value}"
         try:
-            for family in _of_plugin(point):
+            package, names = _of_plugin(point)
+        except PLUGIN_FAULTS as fault:
+            faults.append(f"{origin}: its families ({where}) cannot be used: {one_line(fault)}")
+            continue
+        for name in names:
+            try:
+                family = Family(_kind(package, name), package, origin)
                 check_declarations(family.kind)
                 _refuse_taken(family, known)
                 check_problems(family.kind, family.problems)
-                known[family.name] = family
-        except PLUGIN_FAULTS as fault:
-            faults.append(
-                f"{_distribution(point)}: its families ({GROUP}: {point.value}) cannot be used:"
-                f" {one_line(fault)}"
-            )
+                known[name] = family
+            except PLUGIN_FAULTS as fault:
+                faults.append(
+                    f"{origin}: its family {name} ({where}) cannot be used: {one_line(fault)}"
+                )
     ordered = sorted(known.values(), key=lambda family: (family.kind.position, family.name))
     return {family.name: family for family in ordered}, tuple(faults)
 
 
-def _of_plugin(point: EntryPoint) -> Iterator[Family]:
+def _of_plugin(point: EntryPoint) -> tuple[str, list[str]]:
+    """Return the package of an entry point, and the names of its families."""
     module = point.load()
-    kinds = list(_kinds(module.__name__))
-    if not kinds:
+    names = _names(module.__name__)
+    if not names:
         raise DeepbenchError(f"{module.__name__} holds no CSV of a family")
-    for kind in kinds:
-        yield Family(kind, module.__name__, _distribution(point))
+    return module.__name__, names
 
 
-def _kinds(package: str) -> Iterator[type[Problem]]:
-    """Yield the dataclass of each family in a package.
+def _names(package: str) -> list[str]:
+    """Return the names of the families in a package: of CSV files with a module next to them.
 
-    Raises DeepbenchError where the module next to a CSV file declares no family of that name. A CSV
-    file without a module is other data.
+    A CSV file without a module is other data.
     """
     held = {entry.name for entry in files(package).iterdir()}
-    for name in sorted(file.removesuffix(".csv") for file in held if file.endswith(".csv")):
-        if f"{name}.py" not in held:
-            continue
-        module = import_module(f"{package}.{name}")
-        kinds = [
-            each
-            for each in vars(module).values()
-            if isinstance(each, type)
-            and issubclass(each, Problem)
-            and each.__module__ == module.__name__
-            and getattr(each, "family", None) == name
-        ]
-        if len(kinds) != 1 or not NAME.fullmatch(name):
-            raise DeepbenchError(
-                f"{module.__name__} must declare one dataclass derived from Problem whose family"
-                f" is {name!r}"
-            )
-        yield kinds[0]
+    names = sorted(file.removesuffix(".csv") for file in held if file.endswith(".csv"))
+    return [name for name in names if f"{name}.py" in held]
+
+
+def _kind(package: str, name: str) -> type[Problem]:
+    """Return the dataclass of a family in a package.
+
+    Raises DeepbenchError where the module next to its CSV file declares no family of that name.
+    """
+    module = import_module(f"{package}.{name}")
+    kinds = [
+        each
+        for each in vars(module).values()
+        if isinstance(each, type)
+        and issubclass(each, Problem)
+        and each.__module__ == module.__name__
+        and getattr(each, "family", None) == name
+    ]
+    if len(kinds) != 1 or not NAME.fullmatch(name):
+        raise DeepbenchError(
+            f"{module.__name__} must declare one dataclass derived from Problem whose family"
+            f" is {name!r}"
+        )
+    return kinds[0]
 
 
 def _refuse_taken(family: Family, known: Mapping[str, Family]) -> None:

@@ -18,6 +18,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from deepbench_ops import process_messages
@@ -263,10 +264,10 @@ def _modules(distribution: metadata.Distribution) -> Iterator[Path]:
 def _descriptions(distribution: metadata.Distribution) -> Iterator[Path]:
     """Yield the folder of a distribution's metadata."""
     folder = Path(str(distribution.locate_file("")))
-    wanted = distribution.name.replace("-", "_").lower()
+    wanted = canonicalize_name(distribution.name)
     for path in sorted(folder.glob("*-info")):
         name = path.name.rpartition(".")[0].partition("-")[0]
-        if name.replace("-", "_").lower() == wanted:
+        if canonicalize_name(name) == wanted:
             yield path
             return
     raise DeepbenchError(f"{distribution.name} has no metadata in {folder}: install it with pip")

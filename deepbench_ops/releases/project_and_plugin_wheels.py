@@ -87,7 +87,9 @@ def wheel(distribution: metadata.Distribution, folder: Path) -> Path:
         and PurePosixPath(file).name not in NOT_COPIED
     }
     named = f"{distribution.name} {distribution.version}"
-    if not any(file.endswith(".py") for file in files):
+    folders = (PurePosixPath(file) for file in files if file.endswith(".dist-info/METADATA"))
+    info = next((str(path.parent) for path in folders), "")  # spelt as its installer spells it
+    if not info or not any(file.endswith(".py") for file in files):
         raise DeepbenchError(
             f"{named} lists no files of its own, so it cannot be installed next to a release:"
             " install it again with pip"
@@ -99,14 +101,12 @@ def wheel(distribution: metadata.Distribution, folder: Path) -> Path:
             " of its own, and pin that in the release table"
         )
     content = {file: path.read_bytes() for file, path in files.items()}
-    module = distribution.name.replace("-", "_")
-    info = f"{module}-{distribution.version}.dist-info"
     content[f"{info}/WHEEL"] = (
         b"Wheel-Version: 1.0\nGenerator: deepbench\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     )
     rows = "".join(f"{file},{_digest(data)},{len(data)}\n" for file, data in content.items())
     content[f"{info}/RECORD"] = f"{rows}{info}/RECORD,,\n".encode()
-    path = folder / f"{module}-{distribution.version}-py3-none-any.whl"
+    path = folder / f"{info.removesuffix('.dist-info')}-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as archive:
         for file, data in content.items():
             archive.writestr(file, data)

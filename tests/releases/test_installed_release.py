@@ -200,6 +200,15 @@ def test_what_cannot_be_measured_is_refused(project, interpreter, python, versio
     assert not (project / ".asv" / "env" / installed_release.FILE).exists()
 
 
+@pytest.mark.parametrize("spelt", ["acme_toy", "Acme.Toy", "acme.toy"])
+def test_a_plugin_is_linked_however_its_name_is_spelt(tmp_path, spelt):
+    """Installers write Acme.Toy in several ways."""
+    info = tmp_path / f"{spelt}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: Acme.Toy\nVersion: 1.0\n")
+    assert [info] == list(installed_release._descriptions(metadata.PathDistribution(info)))
+
+
 def test_a_damaged_list_of_interpreters_is_named(tmp_path):
     """With what to do."""
     (tmp_path / installed_release.FILE).write_text(json.dumps([1]))

@@ -25,17 +25,18 @@ TIMES = {"1.0.0": 8, "2.0.0": 1}
 def install(folder: Path, version: str = "2.0.0") -> Path:
     """Put the distribution and a release of its framework's library into a folder."""
     shutil.copytree(PLUGIN, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    record(folder)
+    record(folder, folder / "deepbench_axpy-1.0.dist-info")
     with zipfile.ZipFile(library(folder, version)) as archive:
         archive.extractall(folder)
     return folder
 
 
-def record(folder: Path) -> None:
-    """List the installed files of the distribution as pip does."""
-    files = sorted(path for path in folder.glob("deepbench_*/**/*") if path.is_file())
+def record(folder: Path, info: Path) -> None:
+    """List the installed files of the distribution as pip does, in the folder of its metadata."""
+    found = (*folder.glob("deepbench_*/**/*"), *info.glob("*"))
+    files = sorted({path for path in found if path.is_file()})
     rows = [f"{path.relative_to(folder)},," for path in files if path.name != "RECORD"]
-    (folder / "deepbench_axpy-1.0.dist-info" / "RECORD").write_text("\n".join(rows))
+    (info / "RECORD").write_text("\n".join(rows))
 
 
 def library(folder: Path, version: str) -> Path:
