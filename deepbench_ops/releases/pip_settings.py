@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.releases import credentials
 
 PYPI = "https://pypi.org/simple"
 TIMEOUT = 60.0
@@ -82,9 +83,9 @@ def _listed() -> dict[str, str]:
     if "No module named pip" in done.stderr:
         return of_variables(os.environ)
     lines = f"{done.stdout}\n{done.stderr}".strip().splitlines() or ["it gives no reason"]
+    reason = credentials.hidden(lines[-1].removeprefix("ERROR: "))
     raise DeepbenchError(
-        f"pip cannot read its configuration: {lines[-1].removeprefix('ERROR: ')}: mend it, see"
-        " `pip config debug`"
+        f"pip cannot read its configuration: {reason}: mend it, see `pip config debug`"
     )
 
 

@@ -47,8 +47,8 @@ def path_of(url: str) -> Path:
 
 
 def requirement(release: Release) -> str:
-    """Return what pip is asked for: the file itself where the release is installed from one, since
-    an index may have another build of the same version."""
+    """Return the requirement for pip: the file itself where the release is installed from one,
+    since an index may have another build of the same version."""
     file = file_of(release)
     return release.requirement if file is None else f"{release.framework} @ {file.as_uri()}"
 

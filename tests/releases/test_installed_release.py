@@ -177,9 +177,9 @@ def test_an_interpreter_is_asked_once_in_a_run(project, interpreter, monkeypatch
     """A large framework takes seconds to import."""
     added(interpreter, NUMPY, "--date", "2026-01-02")
     (row,) = (one for one in release_table.load(project / "releases.csv") if one.version == NUMPY)
-    worker_launch.launch(row)
+    first = worker_launch.launch(row)
     monkeypatch.setattr(installed_release, "probed", None)
-    worker_launch.launch(row)
+    assert first == worker_launch.launch(row)
 
 
 @pytest.mark.parametrize(

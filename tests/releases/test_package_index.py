@@ -181,6 +181,13 @@ def test_an_address_that_cannot_be_asked_is_named_without_the_password(server, m
     assert "s3cret" not in str(error.value)
 
 
+def test_a_configuration_that_cannot_be_read_is_quoted_without_the_password(server):
+    """pip quotes the line at fault."""
+    server.use("index-url = https://ada:s3cret@{host}/simple\n")
+    with pytest.raises(DeepbenchError, match=r"//\*\*\*\*@127.*: mend it, see `pip config"):
+        pip_settings.read()
+
+
 @pytest.mark.parametrize(
     ("address", "shown"),
     [
