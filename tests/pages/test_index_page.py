@@ -67,6 +67,18 @@ def start(page: Any, site: str, html: Path) -> Callable[[dict[str, Any]], Any]:
     return opened
 
 
+def test_another_device_is_named_in_both_pictures(start: Any) -> None:
+    """A machine's GPU has a rank and rows of its own; the link leads to its kernels."""
+    ranks = [*RANKINGS[0]["ranks"], rank("lab-1", 1e13, device="cuda")]
+    rows = [*RATIOS["lab-1"], RATIOS["lab-1"][0] | {"device": "cuda"}]
+    page = start({"fastest": [{**RANKINGS[0], "ranks": ranks}], "ratios": {"lab-1": rows}})
+    link = page.locator(".bars a:text-is('lab-1, cuda')")
+    assert "conditions=cuda" in link.get_attribute("href")
+    (plain, cuda) = page.locator(".heat tbody th").all_inner_texts()
+    assert "on cuda" not in plain
+    assert cuda.startswith(f"{heading('gemm')} on cuda")
+
+
 def test_machines_are_shown_with_rate_share_and_source(start: Any) -> None:
     """The fastest first, in its unit; a published one says its year; a chained one has a mark."""
     page = start({"fastest": RANKINGS, "ratios": RATIOS})

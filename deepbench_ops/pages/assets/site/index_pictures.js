@@ -31,7 +31,8 @@
             var chained = rank.through ? '*' : '';
             return (left_out ? [gap(left_out)] : []).concat(el('tr', {class: rank.published ? 'published' : 'measured', title: rank.machine + ': ' + d.processor(machines[rank.machine]) +
                     (rank.through ? '; compared with ' + rank.through + ' on ' + d.counted(rank.kernels, 'kernel') + ' that both have' : '')},
-                el('th', {scope: 'row'}, el('small', {}, place + 1 + '. '), el('a', {href: fragment('machine.html', {machine: rank.machine, precision: ranking.precision})}, rank.machine), ' ', d.unsigned_mark(machines[rank.machine])),
+                el('th', {scope: 'row'}, el('small', {}, place + 1 + '. '), el('a', {href: fragment('machine.html', {machine: rank.machine, precision: ranking.precision, conditions: rank.device})},
+                    rank.machine + (rank.device ? ', ' + rank.device : '')), ' ', d.unsigned_mark(machines[rank.machine])),
                 el('td', {class: 'bar', 'aria-hidden': 'true'}, el('span', {}, rank.roof ? bar('roof', rank.roof) : [], bar('rate', rank.rate))),
                 el('td', {class: 'number'}, el('strong', {}, d.scaled(rank.rate, ranking.counts) + chained)),
                 el('td', {class: 'number'}, rank.roof ? d.percent(rank.rate / rank.roof, 2) : ''),
@@ -170,7 +171,7 @@
             return el('div', {class: 'sideways', tabindex: 0, role: 'group', 'aria-label': 'Which framework, on ' + machine}, el('table', {class: 'heat'},
                 el('thead', {}, el('tr', {}, el('td'), shown.map(function (name) { return el('th', {scope: 'col'}, name); }))), body));
         }, function (row) {
-            return el('tr', {}, el('th', {scope: 'row'}, catalogue.headings[row.family], row.precision === 'float32' ? '' : ' ' + d.words(row.precision), ' ',
+            return el('tr', {}, el('th', {scope: 'row'}, catalogue.headings[row.family], row.device ? ' on ' + row.device : '', row.precision === 'float32' ? '' : ' ' + d.words(row.precision), ' ',
                 el('small', {}, d.counted(row.kernels, 'kernel'))),
             shown.map(function (name) { return cell(row.ratios[name]); }));
         });
