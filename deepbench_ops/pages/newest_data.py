@@ -22,10 +22,18 @@ SHOWN = (*(each.name for each in CONDITIONS if each.name != "device"), SETTINGS)
 """Conditions that distinguish kernels; a device belongs to its machine."""
 
 
+FIELDS = (
+    *("family", "set", "operation", "precision", "problem", "title", "ranks", "conditions"),
+    *("application", "intensity"),
+)
+"""Fields of a kernel, in columns, since these take less space when they are compressed."""
+
+
 def content(
     lines: Iterable[Line], profile: Profile | None, places: Mapping[Release, int]
 ) -> dict[str, Any]:
-    """Kernels, states, and by framework and device the newest steady time of each kernel and state.
+    """Kernels by field, states, and by framework and device the newest steady time of each kernel
+    and state.
 
     A row holds the index of a kernel, the index of a release, seconds, the share of the roofline
     (null if unknown), the index of the state of the machine ("" if unknown), and for a time in
@@ -52,15 +60,16 @@ def content(
         versions = [[rounded(each, 5) for each in point.conflict]] if point.conflict else []
         seconds = rounded(point.seconds, 5)
         own.append([place, places[point.release], seconds, share, state, *versions])
+    columns = zip(*kernels, strict=True) if kernels else ((),) * len(FIELDS)
     return {
-        "kernels": [list(kernel) for kernel in kernels],
+        "kernels": {name: list(column) for name, column in zip(FIELDS, columns, strict=True)},
         "states": list(states),
         "times": times,
     }
 
 
 def _kernel(point: Point) -> tuple[Any, ...]:
-    """Family, set, operation, precision, problem, title, ranks, conditions, application, intensity.
+    """The values of `FIELDS`.
 
     A problem without a title has none here.
     """

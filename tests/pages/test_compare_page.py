@@ -94,10 +94,9 @@ def with_jax(page: Any, html: Path) -> None:
     """lab-1 has most kernels with jax, and no other framework has any of these."""
     machine = f"data/newest/{machine_key('lab-1')}.js"
     newest = json.loads(unpacked((html / machine).read_text("utf-8")))
-    place = len(newest["kernels"])
-    newest["kernels"] += [
-        [*newest["kernels"][0][:4], f"m{size}", *newest["kernels"][0][5:]] for size in range(9)
-    ]
+    place = len(newest["kernels"]["problem"])
+    for name, values in newest["kernels"].items():
+        values += [f"m{size}" if name == "problem" else values[0] for size in range(9)]
     newest["times"]["jax"] = {"cpu": [[place + at, 0, 1e-3, None, 0] for at in range(9)]}
     catalogue = json.loads(unpacked((html / "data/catalogue.js").read_text("utf-8")))
     catalogue["here"] = "lab-1"
@@ -187,8 +186,10 @@ def test_an_application_leaves_only_its_kernels(page: Any, site: str, html: Path
     """In the means, the curve and the table; the address holds it."""
     file = f"data/newest/{machine_key('lab-1')}.js"
     data = json.loads(unpacked((html / file).read_text("utf-8")))
-    for kernel in data["kernels"]:
-        kernel[8] = "Speech" if kernel[4].startswith("m1760") else "Vision"
+    data["kernels"]["application"] = [
+        "Speech" if problem.startswith("m1760") else "Vision"
+        for problem in data["kernels"]["problem"]
+    ]
     changed = script_of(json.dumps(data))
     page.route(f"**/{file}", lambda route: route.fulfill(body=changed))
     opened(page, site, TWO)

@@ -48,5 +48,5 @@ def test_a_kernel_is_named_once_and_the_file_is_json():
     one = point(release=OLD, problem_id=GEMMS[0], seconds=2.0)
     other = one._replace(release=Release("torch", "2.5.0", date(2024, 6, 1)))
     found = newest_data.content([Line((one,)), Line((other,))], None, {**PLACES, other.release: 2})
-    assert 1 == len(found["kernels"]) and GEMMS[0] in found["kernels"][0]
+    assert [GEMMS[0]] == found["kernels"]["problem"]
     assert json.loads(json.dumps(found)) == found

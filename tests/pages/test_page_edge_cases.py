@@ -100,8 +100,8 @@ def test_sides_without_shared_kernels_are_reported(page: Any, site: str, html: P
     """With the number of kernels of each; the releases of the first side are still shown."""
     file = f"data/newest/{machine_key(HOSTILE)}.js"
     data = json.loads(unpacked((html / file).read_text("utf-8")))
-    for kernel in data["kernels"]:
-        kernel[4] = kernel[4].replace("k", "k9")
+    kernels = data["kernels"]
+    kernels["problem"] = [problem.replace("k", "k9") for problem in kernels["problem"]]
     other = script_of(json.dumps(data))
     page.route(f"**/{file}", lambda route: route.fulfill(body=other))
     shown(page, site, "compare.html")

@@ -147,8 +147,9 @@
     function offer_before_lines(catalogue, machine, family, precision, picked) {
         return d.load('data/newest/' + machine.key).then(function (found) {
             function passes(framework) {
-                return Object.values(found.times[framework] || {}).flat().map(function (row) { return found.kernels[row[0]]; })
-                    .filter(function (kernel) { return kernel[0] === family && kernel[3] === precision; }).map(function (kernel) { return kernel[2]; });
+                var kernels = found.kernels;
+                return Object.values(found.times[framework] || {}).flat().map(function (row) { return row[0]; })
+                    .filter(function (place) { return kernels.family[place] === family && kernels.precision[place] === precision; }).map(function (place) { return kernels.operation[place]; });
             }
             offer_of_releases('framework', machine.frameworks.filter(function (framework) {
                 return passes(framework).length && machine.releases.filter(function (place) { return catalogue.releases[place].framework === framework; }).length > 1;

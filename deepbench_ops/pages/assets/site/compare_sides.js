@@ -4,7 +4,6 @@
 
 (function () {
     var d = deepbench;
-    var FIELDS = ['family', 'set', 'operation', 'precision', 'problem', 'title', 'ranks', 'conditions', 'application', 'intensity'];
 
     /* A side from `machine@release` or `machine@framework`; the last @ counts. */
     function parsed(spec) {
@@ -47,7 +46,7 @@
             return Object.entries(found.times[framework] || {}).flatMap(function (pair) {
                 return pair[1].map(function (row) {
                     var time = {machine: machine, framework: framework, device: pair[0], release: catalogue.releases[row[1]], seconds: row[2], of_roof: row[3], state: found.states[row[4]], others: d.other_versions(row[2], row[5])};
-                    FIELDS.forEach(function (field, place) { time[field] = found.kernels[row[0]][place]; });
+                    Object.keys(found.kernels).forEach(function (field) { time[field] = found.kernels[field][row[0]]; });
                     return with_key(time);
                 });
             });
