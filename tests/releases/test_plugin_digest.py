@@ -18,7 +18,7 @@ def test_a_digest_is_of_name_version_and_files(
     site = tmp_path / "site"
     shutil.copytree(plugin_site.PLUGIN, site, ignore=shutil.ignore_patterns("__pycache__"))
     if listed:
-        plugin_site.record(site)
+        plugin_site.record(site, site / "deepbench_axpy-1.0.dist-info")
     monkeypatch.syspath_prepend(str(site))
     first = plugin_digest.of_plugins()
     assert first.startswith("deepbench-axpy==1.0 ")
