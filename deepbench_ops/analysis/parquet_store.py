@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 
 import pyarrow as pa
@@ -30,8 +29,7 @@ from deepbench_ops.analysis.point_filter import EVERYTHING, Only
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.garbage_collector_pause import no_collector
-from deepbench_ops.problems import family_list
-from deepbench_ops.releases import table_location
+from deepbench_ops.releases import plugin_digest, table_location
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import atomic_write, input_digest, json_cache, locks
 
@@ -292,21 +290,13 @@ class Store:
 
     def _digest(self, machine: str) -> str:
         """Return the digest of a machine's results and of all that makes rows of them: the code,
-        asv, which reads the files, and families of other distributions.
+        asv, which reads the files, and plugins.
 
         The release table is none of it: see `Inputs`. Nor are Python and numpy, which sort numbers
         and take medians for the rows: every version of them does so alike.
         """
-        key = f"{input_digest.of_code(UNUSED)} {_plugin_families()} asv {version('asv')}"
+        key = f"{input_digest.of_code(UNUSED)} {plugin_digest.of_plugins()} asv {version('asv')}"
         return input_digest.of_machine(self.results / machine, key)
-
-
-def _plugin_families() -> str:
-    """Return the digest of the families of other distributions."""
-    packages = {family.package for family in family_list.found()[0].values()}
-    others = packages - {family_list.OWN_PACKAGE}
-    paths = [Path(str(entry)) for package in others for entry in files(package).iterdir()]
-    return input_digest.of_files(path for path in paths if path.suffix in (".py", ".csv"))
 
 
 def _days(times: pa.Table) -> dict[str, str]:
