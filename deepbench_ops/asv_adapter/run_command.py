@@ -1,6 +1,7 @@
 """Corrections of `asv run`: which releases it takes, that it runs alone, and its questions.
 
-`asv find` measures too, alone and under the same notices.
+`asv find` measures too, alone and under the same notices. It is a search: it keeps no records, so
+its times are not stored.
 
 Without a range asv takes each branch's newest release: a framework all of whose releases are
 measured on request has none, and is left out. TAGS hands on tag names where hashes are needed, and
@@ -92,11 +93,14 @@ def _of_releases(run: Function) -> Function:
     return wrapped
 
 
-def _alone(find: Function) -> Function:
+def _storing_nothing(find: Function) -> Function:
     """Wrap `asv find`."""
 
     def wrapped(cls: type, conf: Config, *args: Any, **kwargs: Any) -> Any:
         _prepare(conf, kwargs)
+        if not kwargs.get("skip_save"):
+            log.info("asv find stores none of its times: asv run measures releases and stores them")
+        kwargs["skip_save"] = True
         with only_measurement(run_hooks.current().spool):
             return find(cls, conf, *args, **kwargs)
 
@@ -175,8 +179,8 @@ PATCHES = (
     Patch(
         Find,
         "run",
-        _alone,
+        _storing_nothing,
         "`asv find` asks for the description of an unknown machine, names no external setting, "
-        "and measures while another run does",
+        "measures while another run does, and replaces stored times without their records",
     ),
 )

@@ -346,6 +346,15 @@ def test_find_finds_the_release_that_became_slower(suite):
     assert "<numpy-2.0.0>" in said.partition("Greatest regression found:")[2]
 
 
+def test_find_stores_no_time(suite):
+    """It keeps no records, so a value that it stored would differ from the raw seconds next to
+    it."""
+    before = {path: path.read_bytes() for path in suite.glob("results/*/*-release-*")}
+    said = asv(suite, "find", "numpy-1.0.0..numpy-2.0.0", "tiny.track_release")
+    assert "asv find stores none of its times" in said
+    assert before == {path: path.read_bytes() for path in suite.glob("results/*/*-release-*")}
+
+
 def test_check_imports_the_suite(suite):
     """The suite is checked in the environment of a release."""
     assert "No problems found." in asv(suite, "check")
