@@ -52,7 +52,8 @@ class RunJournal:
     """Points of one unfinished run, and of earlier ones whose points it takes up.
 
     folder: of the journals of all runs.
-    conditions: equal for points that may be taken up: release, environment, code, attributes.
+    conditions: equal for points that may be taken up: release, environment, machine, code,
+        attributes.
     command: identifies the command among others; "" for one whose saved points are not kept.
     """
 
@@ -145,7 +146,10 @@ class RunJournal:
                     seen.add((point, when))
                     self._waiting[point].append({**line, "saved": path in saved})
         if stale:
-            log.info(f"{stale} points of an unfinished run are measured again: code or day changed")
+            log.info(
+                f"{stale} points of an unfinished run are measured again: code, machine, settings"
+                " or day changed"
+            )
 
 
 def forget_saved(folder: Path, command: str) -> None:

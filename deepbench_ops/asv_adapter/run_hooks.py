@@ -192,6 +192,8 @@ class OngoingRun:
         conditions = {
             "release": place[0],
             "environment": place[1],
+            "machine": "" if self._results is None else self._results.params["machine"],
+            "processor": fingerprint.silicon(),
             "code": _code(suite),
             "quick": quick,
             "extra": {str(key): str(value) for key, value in extra.items()},

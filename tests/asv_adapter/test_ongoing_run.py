@@ -11,6 +11,7 @@ from collections import Counter
 from types import MappingProxyType, SimpleNamespace
 
 import pytest
+from asv.results import Results
 from asv.runner import BenchmarkResult
 from asv.util import UserError
 from hypothesis import given
@@ -268,6 +269,33 @@ def test_all_rounds_of_a_release_are_taken_up_until_the_last_is_saved(tmp_path, 
     fresh = run_hooks.OngoingRun(tmp_path / "spool")
     fresh.command = "A B"
     assert [[[3.0]]] == answers_of(fresh, 2)
+
+
+def test_points_of_another_machine_or_processor_are_measured_again(tmp_path, monkeypatch):
+    """They would be filed under a machine that has not measured them."""
+    monkeypatch.chdir(tmp_path)
+    benchmark, measured = {"name": "a.B.kernel_c", "params": []}, []
+
+    class Suite(dict):
+        benchmark_selection = MappingProxyType({})
+        benchmark_dir = str(tmp_path / "benchmarks")
+
+    def measure(*_, **__):
+        measured.append(1)
+        return BenchmarkResult(**ANSWER)
+
+    def points_measured(machine, processor):
+        monkeypatch.setattr(run_hooks.fingerprint, "silicon", lambda: processor)
+        killed = run_hooks.OngoingRun(tmp_path / "spool")
+        point = killed.around_point(measure)
+        run = killed.around_run(lambda *_, **__: point(benchmark, None, 0))
+        environment = SimpleNamespace(installed_commit_hash="0" * 40, name="release")
+        results = Results({"machine": machine}, {}, "0" * 40, 0, "3", "release", {})
+        run(Suite({"a.B.kernel_c": benchmark}), environment, results=results)
+        return len(measured)
+
+    runs = [("vm", "25/17/1"), ("vm", "25/17/1"), ("other", "25/17/1"), ("vm", "6/85/7")]
+    assert [1, 1, 2, 3] == [points_measured(*each) for each in runs]
 
 
 def test_spools_that_killed_runs_left_are_removed(tmp_path, monkeypatch):
