@@ -96,9 +96,13 @@ def _parsed(text: str) -> Any:
     return json5.loads(text)
 
 
-def results() -> Path:
-    """Return the project's folder of results. Raises DeepbenchError outside a project."""
-    return root() / "results"
+def results(folder: Path | None = None) -> Path:
+    """Return a project's folder of results, results_dir of asv.conf.json.
+
+    folder: of the project, that of the current folder if None. Raises DeepbenchError outside a
+    project.
+    """
+    return _configured(folder, "results_dir", "results")
 
 
 def store(results: Path) -> Path:
@@ -106,12 +110,26 @@ def store(results: Path) -> Path:
     return results.parent / "store"
 
 
-def environments() -> Path:
-    """Return the folder of the releases' environments, as env_dir in asv.conf.json has it.
+def environments(folder: Path | None = None) -> Path:
+    """Return the folder of the releases' environments, env_dir of asv.conf.json.
+
+    As for `results`.
+    """
+    return _configured(folder, "env_dir", "env")
+
+
+def _configured(folder: Path | None, key: str, usual: str) -> Path:
+    """Return the folder that a key of the configuration names; asv's own default without it."""
+    folder = root() if folder is None else folder
+    return folder / str(read_configuration(folder / CONFIGURATION).get(key, usual))
+
+
+def histories() -> Path:
+    """Return the folder of the rounds of interrupted comparisons.
 
     Raises DeepbenchError outside a project.
     """
-    return root() / ".asv" / "env"
+    return root() / ".asv" / "history"
 
 
 def wheels() -> Path:

@@ -102,7 +102,7 @@ def journal_of(name: str) -> Path:
     """Return the path of the journal of a history, given the name of its file."""
     from deepbench_ops import project
 
-    return project.environments().parent / "history" / f"{name}.jsonl"
+    return project.histories() / f"{name}.jsonl"
 
 
 def open_history(

@@ -113,7 +113,7 @@ def _measure(plan: Plan, path: Path, folder: JobFolder, node: str) -> Measured:
     if plan.placement and (reason := node_allocation.why_not(plan.placement)):
         raise DeepbenchError(reason)
     kind = type_of(path, folder.job.machine)
-    kind.describe(root / "results", node)
+    kind.describe(project.results(root), node)
     kind.give_profile(folder.results)
     _write_project(folder.path, root, kind)
     job = folder.job
@@ -165,10 +165,9 @@ def _write_project(folder: Path, root: Path, kind: MachineType) -> None:
     Releases that are measured in an existing interpreter of the project are so here.
     """
     values = project.read_configuration(root / project.CONFIGURATION)
-    own = root / str(values.get("env_dir", ".asv/env"))
-    for name, python in installed_release.interpreters(own).items():
+    for name, python in installed_release.interpreters(project.environments(root)).items():
         installed_release.remember(kind.environments, name, python)
-    table = table_location.path_of(root / "results")
+    table = table_location.path_of(project.results(root))
     values |= {
         "repo": str(table.resolve()),
         "benchmark_dir": str((root / str(values.get("benchmark_dir", "benchmarks"))).resolve()),

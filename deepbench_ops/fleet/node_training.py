@@ -30,7 +30,7 @@ def measure(
     """
     job = folder.job
     assert job.training is not None
-    known = table_location.measurable(root / "results")
+    known = table_location.measurable(project.results(root))
     release = release_table.find(job.release, known)
     launch = worker_launch.launch(release, kind.environments, say=print)
     variables = {**launch.environ, **placement.variables(), fingerprint.NODE_VARIABLE: node}

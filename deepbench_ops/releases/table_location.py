@@ -1,8 +1,9 @@
 """The release table that dates the results of a folder.
 
-It lies with them: the table of the project whose results folder it is, as the asv.conf.json next to
-it says. A results folder that belongs to no project has a table of its own, releases.csv inside it,
-for the days on which its results were published.
+It lies with them: the table of the project whose results folder it is, as the asv.conf.json of the
+current project or the nearest one above the folder says. A results folder that belongs to no
+project has a table of its own, releases.csv inside it, for the days on which its results were
+published.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,10 +22,11 @@ RELEASES = "releases"
 def path_of(results: Path) -> Path:
     """Return the table of a results folder, which need not be there yet.
 
-    Raises DeepbenchError for a configuration next to the folder that is broken.
+    Raises DeepbenchError for a configuration above the folder that is broken.
     """
-    folder = results.resolve().parent
-    if (folder / CONFIGURATION).is_file():
+    above = results.resolve().parents
+    nearest = next((each for each in above if (each / CONFIGURATION).is_file()), None)
+    for folder in filter(None, (nearest, project.find(Path.cwd()))):
         values = read_configuration(folder / CONFIGURATION)
         own = folder / str(values.get("results_dir", "results"))
         if own.resolve() == results.resolve() and values.get("dvcs") == RELEASES:

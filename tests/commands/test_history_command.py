@@ -40,6 +40,7 @@ TIMES = {"numpy-2.2.4": 1e-3, "numpy-2.2.5": 1e-3, "numpy-2.2.6": 1.5e-3, "numpy
 def releases(monkeypatch, tmp_path):
     """Four releases with known times, in a folder of environments of their own."""
     monkeypatch.setattr(project, "environments", lambda: tmp_path / "env")
+    monkeypatch.setattr(project, "histories", lambda: tmp_path / "history")
     monkeypatch.setattr(core_latency.Reader, "read", lambda reader: None)
 
     def launch(release, folder, say):
@@ -232,6 +233,7 @@ def test_a_device_outside_the_configuration_is_refused_before_anything_is_instal
 ):
     """Results of a device are filed only where asv.conf.json has an environment with it."""
     monkeypatch.setattr(project, "environments", lambda: tmp_path / "env")
+    monkeypatch.setattr(project, "histories", lambda: tmp_path / "history")
     monkeypatch.setattr(worker_launch, "launch", None)
     status, _, err = deepbench("history", "torch", *KERNEL, "--device", "cuda")
     assert 2 == status

@@ -60,6 +60,7 @@ def target(monkeypatch, tmp_path):
     """A results folder with the suite's benchmarks, and a yardstick of half its nominal speed."""
     found = known_workers.filing(tmp_path / "results")
     monkeypatch.setattr(project, "environments", lambda: tmp_path / "env")
+    monkeypatch.setattr(project, "histories", lambda: tmp_path / "history")
     monkeypatch.setattr(core_latency.Reader, "read", lambda reader: 250.0)
     monkeypatch.setattr(filing_target, "find", lambda release, say: found)
     monkeypatch.setattr(

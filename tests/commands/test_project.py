@@ -5,6 +5,7 @@ from command import deepbench, make_project
 
 from deepbench_ops import project
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.releases import table_location
 
 pytest.importorskip("click", reason="the command needs the `track` extra")
 pytest.importorskip("asv", reason="releases are installed by asv's means")
@@ -63,6 +64,29 @@ def clone(tmp_path, monkeypatch):
 def test_it_is_found_from_a_folder_inside(clone):
     assert clone / "results" == project.results().resolve()
     assert clone / ".asv" / "env" == project.environments().resolve()
+
+
+@pytest.mark.parametrize("start", [".", "docs/notes"])
+def test_folders_are_those_of_the_configuration(clone, monkeypatch, start):
+    """asv writes to them; the table of releases is found from results in any of them."""
+    monkeypatch.chdir(clone / start)
+    for results, environments in (("data/results", "/envs"), (f"{clone}-results", "envs")):
+        folders = {"results_dir": results, "env_dir": environments}
+        make_project(clone, dvcs="releases", repo="mine.csv", **folders)
+        assert clone / results == project.results().resolve()
+        assert clone / environments == project.environments().resolve()
+        assert clone / "mine.csv" == table_location.of_project().resolve()
+        assert clone / ".asv" / "history" == project.histories().resolve()
+
+
+def test_a_configuration_without_folders_means_those_of_asv(clone):
+    """Its defaults, of the keys that the file lacks."""
+    (clone / project.CONFIGURATION).write_text(f'{{"plugins": [".{project.PLUGIN}"]}} // no keys')
+    from deepbench_ops.asv_adapter import asv_api
+
+    asvs = asv_api.configuration({"repo": "releases.csv"})
+    assert clone / asvs.results_dir == project.results().resolve()
+    assert clone / asvs.env_dir == project.environments().resolve()
 
 
 def test_another_project_of_asv_is_none(clone):

@@ -23,7 +23,7 @@ class Terminal(io.StringIO):
 
 def make_project(folder: Path, **more: str) -> None:
     """Write the configuration that makes a folder a project folder, with `more` keys."""
-    values = {"plugins": [f".{project.PLUGIN}"], **more}
+    values = {"plugins": [f".{project.PLUGIN}"], "env_dir": ".asv/env", **more}
     (folder / project.CONFIGURATION).write_text(json.dumps(values))
 
 
