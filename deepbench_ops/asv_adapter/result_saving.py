@@ -83,10 +83,23 @@ def _note(
     changed.update((name, keys[index]) for index in chosen)
 
 
+def _noting_benchmark(remove: Callable[[Results, str], None]) -> Callable[[Results, str], None]:
+    """Wrap the removal of a benchmark, which ``removed`` notes."""
+
+    def wrapped(self: Results, key: str) -> None:
+        remove(self, key)
+        self.__dict__.setdefault("removed", set()).add(key)
+
+    return wrapped
+
+
 def _keeping(save: Callable[[Results, str], None]) -> Callable[[Results, str], None]:
     def wrapped(self: Results, result_dir: str) -> None:
         measured_now = hasattr(self, "added")
-        if not measured_now:  # `asv rm` saves a result without the removed values
+        if not measured_now and hasattr(self, "removed"):
+            _save_without_removed(self, Path(result_dir), save)
+            return
+        if not measured_now:
             save(self, result_dir)
             return
         try:
@@ -127,6 +140,16 @@ def _save(results: Results, folder: Path, save: Callable[[Results, str], None]) 
     else:
         log.warning(f"nothing was measured: {path.name} is not written")
     run.forget()
+
+
+def _save_without_removed(
+    results: Results, folder: Path, save: Callable[[Results, str], None]
+) -> None:
+    """Write a result as `asv rm benchmark=...` leaves it; records of removed benchmarks go too."""
+    path = folder / private_result_fields.path_of(results)
+    with atomic_write.together() as ready:
+        result_files.write(ready(path), results, save)
+        measurement_files.remove(measurement_files.file_of(path), results.removed, ready)
 
 
 def _reason(error: Exception) -> str:
@@ -221,6 +244,12 @@ PATCHES = (
         "remove_samples",
         _noting_removal,
         "samples that a run removes to begin again count among its changes",
+    ),
+    Patch(
+        Results,
+        "remove_result",
+        _noting_benchmark,
+        "the raw seconds of a benchmark that `asv rm` removes are removed with it",
     ),
     Patch(
         Results,

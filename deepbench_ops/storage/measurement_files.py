@@ -10,7 +10,7 @@ records are added; `compress` replaces it.
 """
 
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -233,6 +233,21 @@ def add(
         facts[entry["fingerprint"]] = conditions
     write(path, facts, [*kept, *records], ready)
     _filed.update((path, identity) for identity in coming)
+
+
+def remove(path: Path, benchmarks: Collection[str], ready: Ready = Path) -> None:
+    """Remove the records of benchmarks, and a file without any other.
+
+    ready: as for `add`. Raises DeepbenchError for a damaged file.
+    """
+    if not path.exists():
+        return
+    facts, entries = load(path)
+    kept = [entry for entry in entries if entry["benchmark"] not in benchmarks]
+    if not kept:
+        atomic_write.remove(path, ready)
+    elif len(kept) < len(entries):
+        write(path, facts, kept, ready)
 
 
 def is_of_this_run(result: Path, entry: Record) -> bool:

@@ -238,6 +238,37 @@ def test_removing_a_benchmark_removes_it(tmp_path):
     assert list(Results.load(str(path)).get_all_result_keys()) == []
 
 
+@pytest.mark.parametrize("others", [[], ["gelu.Training.kernel_forward"]])
+def test_removing_a_benchmark_removes_its_records(tmp_path, others):
+    """A later quick look would take them for its own; those of other benchmarks stay."""
+    record_handover.write(a_record("a", [0.5], 2e9))
+    for other in others:
+        record_handover.write({**a_record("a", [0.7], 2e9), "benchmark": other})
+    path = save(tmp_path, [1.0, 2.0, 3.0])
+    result = Results.load(str(path))
+    result.remove_result(BENCHMARK["name"])
+    result.save(str(tmp_path))
+    assert [] == list(Results.load(str(path)).get_all_result_keys())
+    records = measurement_files.file_of(path)
+    assert bool(others) == records.exists()
+    if others:
+        assert others == [entry["benchmark"] for entry in measurement_files.load(records)[1]]
+
+
+def test_a_damaged_file_of_records_stops_a_removal(tmp_path):
+    """Neither the result nor the file is changed."""
+    record_handover.write(a_record("a", [0.5], 2e9))
+    path = save(tmp_path, [1.0, 2.0, 3.0])
+    records = measurement_files.file_of(path)
+    records.write_bytes(records.read_bytes()[:-9])
+    before = path.read_bytes(), records.read_bytes()
+    result = Results.load(str(path))
+    result.remove_result(BENCHMARK["name"])
+    with pytest.raises(measurement_files.DeepbenchError):
+        result.save(str(tmp_path))
+    assert before == (path.read_bytes(), records.read_bytes())
+
+
 def test_removing_a_result_removes_its_records(tmp_path):
     """`asv rm commit_hash=...` leaves no measurements behind."""
     record_handover.write(a_record("a", [0.5], 2e9))
