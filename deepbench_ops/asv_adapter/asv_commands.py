@@ -55,7 +55,7 @@ def in_one_line(run: Function) -> Function:
         with _errors_as_lines(cls.__name__.lower()):
             configuration_check.check(vars(conf))
             _complete_branches(conf)
-            _check_patterns(getattr(args, "bench", None) or ())
+            _check_patterns(getattr(args, "bench", None) or ())  # one text in `asv find`
             _check_environments(conf, getattr(args, "env_spec", None) or ())
             outcome = run(cls, conf, args, **more)
             sys.stdout.flush()
@@ -147,7 +147,8 @@ def _complete_branches(conf: Config) -> None:
         conf.branches = get_repo(conf).measured_branches()
 
 
-def _check_patterns(patterns: Iterable[str]) -> None:
+def _check_patterns(given: str | Iterable[str]) -> None:
+    where, patterns = ("benchmark", [given]) if isinstance(given, str) else ("--bench", given)
     for pattern in patterns:
         if not pattern:
             raise UserError(
@@ -158,7 +159,7 @@ def _check_patterns(patterns: Iterable[str]) -> None:
             re.compile(pattern)
         except re.error as error:
             raise UserError(
-                f"--bench {pattern!r} is no regular expression ({error}): write a backslash before "
+                f"{where} {pattern!r} is no regular expression ({error}): write a backslash before "
                 "characters that stand for themselves"
             ) from None
 

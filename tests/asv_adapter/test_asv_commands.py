@@ -350,7 +350,7 @@ def test_find_stores_no_time(suite):
     """It keeps no records, so a value that it stored would differ from the raw seconds next to
     it."""
     before = {path: path.read_bytes() for path in suite.glob("results/*/*-release-*")}
-    said = asv(suite, "find", "numpy-1.0.0..numpy-2.0.0", "tiny.track_release")
+    said = asv(suite, "find", "numpy-1.0.0..numpy-2.0.0", r"^tiny\.(track_release)$")
     assert "asv find stores none of its times" in said
     assert before == {path: path.read_bytes() for path in suite.glob("results/*/*-release-*")}
 
@@ -408,6 +408,10 @@ def test_a_mistake_in_table_or_configuration_is_one_line(suite):
             "--bench '' would measure everything: if it came",
         ),
         (("run", "--bench", "("), "--bench '(' is no regular expression (missing ), unterminated"),
+        (
+            ("find", "numpy-1.0.0..numpy-2.0.0", "tiny("),
+            "benchmark 'tiny(' is no regular expression",
+        ),
         (("run", "-E", "virtualenv:3.11", "numpy-1.0.0"), "-E virtualenv:3.11: releases have env"),
         (("check", "-E", "conda"), "-E conda: releases have environments of type 'release'"),
         (("gh-pages",), "asv gh-pages would push the branch gh-pages to origin"),
