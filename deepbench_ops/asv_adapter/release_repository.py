@@ -95,6 +95,14 @@ class ReleaseRepo(Repo):
         """Return the hashes of releases that need not be named to be measured, newest first."""
         return [release.hash for release in self._timeline[::-1] if _wanted(release)]
 
+    def measurable_of(self, commits: Iterable[str]) -> list[str]:
+        """Return those of these hashes that are releases which can be measured, newest first."""
+        given = set(commits)
+        found = [one for one in self._timeline[::-1] if one.measurable and one.hash in given]
+        if left := len(given) - len(found):
+            log.info(f"{left} releases with results are left out: published, or not in the table")
+        return [release.hash for release in found]
+
     def get_hash_from_name(self, name: str) -> str:
         return self.release(name).hash
 

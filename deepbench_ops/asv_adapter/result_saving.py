@@ -38,6 +38,9 @@ from deepbench_ops.machine import machine_profile, nominal_measurement, state_pr
 from deepbench_ops.measure import fingerprint, nominal_readings, threads, yardstick
 from deepbench_ops.storage import atomic_write, locks, measurement_files
 
+CHOICES = "choose by benchmark, commit_hash or a field of machine.json, such as machine=NAME"
+"""The mend of a pattern that `asv rm` cannot use."""
+
 saved_files: list[Path] = []
 """The result files that this process has saved measurements in."""
 
@@ -174,12 +177,24 @@ def _with_measurements(rm: Callable[[Results, str], None]) -> Callable[[Results,
 
 
 def _alone(remove: Function) -> Function:
-    """Wrap `asv rm`: it is the only writer from its reading to its writing."""
+    """Wrap `asv rm`: it is the only writer from its reading to its writing.
 
-    def wrapped(cls: type, conf: Any, *args: Any, **kwargs: Any) -> Any:
+    asv compares a pattern with a field that some results lack, and looks for Python's version where
+    no result has it.
+    """
+
+    def wrapped(cls: type, conf: Any, patterns: list[str], *args: Any, **kwargs: Any) -> Any:
+        fields = {each.partition("=")[0] for each in patterns} - {"benchmark", "commit_hash"}
         try:
+            if "python" in fields:
+                raise UserError(f"asv rm cannot choose by python: {CHOICES}")
             with locks.results(Path(conf.results_dir), doing="asv rm"):
-                return remove(cls, conf, *args, **kwargs)
+                return remove(cls, conf, patterns, *args, **kwargs)
+        except TypeError:
+            if not fields:
+                raise
+            named = " or ".join(sorted(fields))
+            raise UserError(f"asv rm: some results have no field {named}: {CHOICES}") from None
         except (OSError, DeepbenchError) as error:
             raise UserError(_with_remedy(error)) from None
 

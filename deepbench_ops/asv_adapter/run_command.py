@@ -4,10 +4,11 @@
 its times are not stored.
 
 Without a range asv takes each branch's newest release: a framework all of whose releases are
-measured on request has none, and is left out. TAGS hands on tag names where hashes are needed, and
-asv files the results where nothing finds them. ``--parallel`` builds in other processes, whose
-switch to a release this one would not see; there is one environment to build at a time, so nothing
-is lost by building here.
+measured on request has none, and is left out. Existing interpreters (-E existing) take no range.
+EXISTING has published releases, at which asv would stop. TAGS hands on tag names where hashes are
+needed, and asv files the results where nothing finds them. ``--parallel`` builds in other
+processes, whose switch to a release this one would not see; there is one environment to build at a
+time, so nothing is lost by building here.
 """
 
 import hashlib
@@ -19,11 +20,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from asv import environment
 from asv.commands.find import Find
 from asv.commands.run import Run
 from asv.config import Config
 from asv.console import log
 from asv.repo import get_repo
+from asv.results import get_existing_hashes
 from asv.util import UserError
 
 from deepbench_ops.asv_adapter import (
@@ -66,21 +69,25 @@ def _of_releases(run: Function) -> Function:
     def wrapped(cls: type, conf: Config, range_spec: Any = None, **kwargs: Any) -> Any:
         _prepare(conf, kwargs)
         ongoing = run_hooks.current()
-        ongoing.saving = not kwargs.get("dry_run", False)
+        existing = _is_existing(conf, kwargs)
+        ongoing.saving = not existing and not kwargs.get("dry_run", False)
         ongoing.appending = bool(kwargs.get("append_samples", False))
         ongoing.command = _digest(range_spec, kwargs)
         ongoing.until = run_hooks.limit(os.environ)
-        releases = conf.dvcs == release_repository.ReleaseRepo.dvcs
+        releases = conf.dvcs == release_repository.ReleaseRepo.dvcs and not existing
         if releases:
             kwargs["parallel"] = 1
             if range_spec is None:
                 range_spec = get_repo(conf).newest_of(conf.branches)
             elif range_spec == "TAGS":
                 range_spec = get_repo(conf).measurable()
+            elif range_spec == "EXISTING":
+                range_spec = get_repo(conf).measurable_of(get_existing_hashes(conf.results_dir))
             for commit in history_join.hashes(conf, range_spec):
                 asv_environment.demand_measurable(get_repo(conf).release(commit))
         resolved = history_join.hashes(conf, range_spec) if releases else ()
-        question = run_forecast.Question(_framework(conf), kwargs, frozenset(resolved))
+        framework = _framework(conf) if releases else lambda commit: ""
+        question = run_forecast.Question(framework, kwargs, frozenset(resolved))
         with only_measurement(ongoing.spool):
             with run_forecast.asking(question):
                 status = run(cls, conf, range_spec=range_spec, **kwargs)
@@ -144,10 +151,27 @@ def without_readings(conf: Config, machine: str | None) -> list[str]:
     ]
 
 
-def _framework(conf: Config) -> Callable[[str], str]:
-    """Return a function from a commit to its framework, "" where commits are no releases."""
+def _is_existing(conf: Config, options: Mapping[str, Any]) -> bool:
+    """Whether a run measures in existing interpreters alone, whose times asv stores nowhere.
+
+    Raises UserError where they are to be stored as those of a release.
+    """
+    given = options.get("env_spec")
+    found = list(environment.get_environments(conf, given, verbose=False)) if given else []
+    if not found or not environment.is_existing_only(found):
+        return False
+    if options.get("set_commit_hash") is None:
+        return True
     if conf.dvcs != release_repository.ReleaseRepo.dvcs:
-        return lambda commit: ""
+        return False
+    raise UserError(
+        "--set-commit-hash: times of a release are measured in its own environment: deepbench"
+        " release add RELEASE --python PATH makes an existing interpreter that of a release"
+    )
+
+
+def _framework(conf: Config) -> Callable[[str], str]:
+    """Return a function from a release's commit to its framework."""
     return lambda commit: get_repo(conf).release(commit).framework
 
 

@@ -189,6 +189,35 @@ def test_a_bare_run_measures_the_newest_release(suite):
     assert "no release is measured without asking: name one, such as torch-1.0.0" in said
 
 
+@pytest.mark.parametrize("existing", ["--python=same", "-Eexisting:same"])
+def test_an_existing_python_is_measured_and_nothing_is_stored(suite, existing):
+    """It is of no release, so that the command takes none, and keeps no points for the next one."""
+    before = {path: path.read_bytes() for path in suite.glob("results/*/*-*-*")}
+    kept = list(suite.glob(".asv/unfinished/*.jsonl"))
+    said = asv(suite, "run", existing, "--bench", "track_setting")
+    assert re.search(r"tiny.track_setting\s+1$", said, re.M), said
+    assert "1 of 1 points" in said
+    assert before == {path: path.read_bytes() for path in suite.glob("results/*/*-*-*")}
+    assert kept == list(suite.glob(".asv/unfinished/*.jsonl"))
+    said = asv(suite, "run", existing, "--set-commit-hash", "numpy-1.0.0", code=1)
+    assert "deepbench release add RELEASE --python PATH makes an existing interpreter" in said
+
+
+def test_existing_leaves_out_what_cannot_be_measured(suite):
+    """Results of a release that the table lacks stop no run of the others."""
+    (path,) = suite.glob(f"results/*/{wheelhouse.commit('numpy', '1.0.0')[:8]}-*.json")
+    foreign = path.with_name(path.name.replace(path.name[:8], "0" * 8))
+    content = json.loads(path.read_text())
+    foreign.write_text(json.dumps({**content, "commit_hash": "0" * 40}))
+    try:
+        said = asv(suite, "run", "EXISTING", "--bench", "track_setting", "--dry-run", "--quick")
+    finally:
+        foreign.unlink()
+    assert "1 releases with results are left out: published, or not in the table" in said
+    for version in SECONDS:
+        assert f"<numpy-{version}>" in said
+
+
 def test_tags_goes_on_after_a_release_that_cannot_be_installed(suite):
     """The others are measured under their hashes; one line tells why, and nothing is left of it."""
     said = asv(suite, "run", "--bench", "track", "TAGS", code=2)
@@ -419,6 +448,8 @@ def test_a_mistake_in_table_or_configuration_is_one_line(suite):
             ("run", "--machine", "new"),
             "machine 'new' is not described yet: deepbench machine --name",
         ),
+        (("rm", "-y", "python=3"), "asv rm cannot choose by python: choose by benchmark, commit"),
+        (("rm", "-y", "foo=bar"), "asv rm: some results have no field foo: choose by benchmark"),
         (("machine", "--ram", "4"), "machine 'here' has results under ram '32 GiB' instead of '4'"),
     ],
 )

@@ -53,6 +53,15 @@ def test_a_name_comes_back_from_its_hash(repo):
         assert f"{commit[:8]} <{name}>" == repo.get_decorated_hash(name)
 
 
+def test_of_some_hashes_those_that_can_be_measured_are_taken(path):
+    """Published releases and hashes that the table lacks are left out, and the newest is first."""
+    path.write_text(f"{ROWS}published,2017.11.16,2017-11-16,,no,\n", encoding="utf-8")
+    repo = ReleaseRepo(str(path), "unused")
+    asked = [repo.get_tags()[name] for name in ("published-2017.11.16", "torch-2.0.1")]
+    asked += [repo.get_tags()["numpy-2.2.6"], "0" * 40]
+    assert ["numpy-2.2.6", "torch-2.0.1"] == names(repo, repo.measurable_of(asked))
+
+
 def test_a_hash_of_no_release_has_no_name(repo):
     """Results of a removed row can still be shown, under their bare hash."""
     assert repo.get_name_from_hash("0" * 40) is None
