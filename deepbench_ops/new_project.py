@@ -21,7 +21,7 @@ from deepbench_ops.storage import bounded_read
 FILES = Path(__file__).with_name("project_files")
 TABLE = "releases.csv"
 WORKFLOW = Path(".github", "workflows", "measure.yml")
-IGNORED = ".asv/\n.venv/\nhtml/\n/fleet/\n__pycache__/\n.deepbench.lock*\n"
+IGNORED = ".asv/\n.venv/\nhtml/\n/fleet/\n/store/\n__pycache__/\n.deepbench.lock*\n"
 PUBLISHED = "published"
 """Stands for the results that others have published, in place of a path."""
 

@@ -61,6 +61,14 @@ def test_a_new_folder_is_a_project_folder(tmp_path):
     assert 3 == sum(line.startswith("  ") for line in out.splitlines())
 
 
+def test_git_ignores_what_commands_make_again(tmp_path):
+    """The store is made from the results, and has their size."""
+    folder = tmp_path / "speed"
+    new_project.make(folder)
+    ignored = (folder / ".gitignore").read_text().splitlines()
+    assert f"/{project.store(folder / 'results').relative_to(folder)}/" in ignored
+
+
 def test_the_repository_leads_to_its_suite_alone():
     """A benchmark in benchmarks/ would be missing from a wheel."""
     assert ["__init__.py"] == [path.name for path in (ROOT / "benchmarks").glob("*.py")]
