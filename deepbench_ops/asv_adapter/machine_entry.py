@@ -33,8 +33,9 @@ FILE_VARIABLE = "DEEPBENCH_MACHINE_FILE"
 
 
 def _elsewhere(usual: Callable[[], str]) -> Callable[[], str]:
-    """Wrap asv's path of its list of machines."""
-    return lambda: os.environ.get(FILE_VARIABLE) or usual()
+    """Wrap asv's path of its list of machines, which may be a link to a file elsewhere: people
+    keep their settings in another folder so."""
+    return lambda: str(Path(os.environ.get(FILE_VARIABLE) or usual()).resolve())
 
 
 def list_path() -> Path:

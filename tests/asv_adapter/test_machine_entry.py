@@ -46,6 +46,19 @@ def test_saving_keeps_other_machines_and_foreign_keys(empty_home):
     )
 
 
+def test_a_linked_list_stays_a_link(empty_home):
+    """Settings may be kept in another folder; the file there is written."""
+    kept = empty_home / "settings" / "machines.json"
+    kept.parent.mkdir()
+    MachineCollection.save("other", {"machine": "other"})
+    link = empty_home / ".asv-machine.json"
+    link.rename(kept)
+    link.symlink_to(kept)
+    machine_entry.choose(machine_facts.identity("box"))
+    assert link.is_symlink()
+    assert {"box", "other"} <= set(json.loads(kept.read_text()))
+
+
 @pytest.mark.parametrize("write", [machine_entry.write_file, result_files.write_machine])
 def test_a_description_is_written_whole_or_not_at_all(tmp_path, monkeypatch, write):
     """Also by programs other than asv, as jobs of a fleet are; an error leaves the old one."""
