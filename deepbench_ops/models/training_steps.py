@@ -19,6 +19,14 @@ DECAY = 0.01
 CROSS_ENTROPY = nn.CrossEntropyLoss()
 """Mean cross-entropy over all items. It is a module so that a trace of a step's layers shows it."""
 
+PRODUCTS: dict[str, torch.dtype | None] = {
+    "float32": None,
+    "tf32": None,
+    "bfloat16": torch.bfloat16,
+    "float16": torch.float16,
+}
+"""Types of the products in a training step, by precision; None for the type of the weights."""
+
 SHARPNESS = 10.0
 """Factor on the cosines before DSSM's softmax: the paper's gamma, which was set on held-out
 data."""
@@ -255,8 +263,6 @@ def mixed_type(precision: str, device: str) -> torch.dtype | None:
 
     Raises Unsupported for a precision that has no training on this device.
     """
-    if precision == "int8":
-        raise Unsupported("int8 has no training steps")
     if precision == "tf32" and device == "cpu":
         raise Unsupported("tf32 exists only on NVIDIA GPUs, not on cpu")
     if precision == "float16" and device == "cpu":
@@ -264,7 +270,9 @@ def mixed_type(precision: str, device: str) -> torch.dtype | None:
             "float16 gradients need their loss scaled, which torch does on GPUs: on cpu mixed"
             " precision is bfloat16"
         )
-    return {"bfloat16": torch.bfloat16, "float16": torch.float16}.get(precision)
+    if precision not in PRODUCTS:
+        raise Unsupported(f"{precision} has no training steps: one of {', '.join(PRODUCTS)}")
+    return PRODUCTS[precision]
 
 
 def _scaler(device: str, mixed: torch.dtype | None) -> Any:

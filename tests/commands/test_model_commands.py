@@ -495,6 +495,7 @@ def test_a_saved_run_bears_its_conditions(tmp_path, monkeypatch):
         (("ops", "resnet51"), "unknown model 'resnet51'"),
         (("ops", "resnet50", "--batch", 0), "--batch is 0: give 1 or more"),
         (("ops", "bert_large_128", "--batch", 100000), "give a smaller --batch"),
+        (("scaling", "mmoe", "--precision", "mxfp4"), "model is not measured in mxfp4: choose one"),
         (("scaling", "resnet50", "--ranks", "two"), "--ranks is 'two'"),
         (("scaling", "resnet50", "--ranks", "0"), "--ranks is '0'"),
         (("scaling", "resnet50", "--batch", "0"), "batch is 0"),

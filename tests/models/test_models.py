@@ -460,7 +460,7 @@ def test_float16_training_on_the_cpu_is_refused_with_the_reason():
         TorchBackend().build(Model(name="mmoe", batch=8), "float16", "training_step")
 
 
-@pytest.mark.parametrize("precision", ["int8", "tf32", "float16"])
+@pytest.mark.parametrize("precision", ["int8", "tf32", "float16", "mxfp4", "fp8_row"])
 def test_training_in_what_the_cpu_does_not_train_in_is_refused(precision):
     """By ranks that share a training, too: nothing may run in float32 under another name."""
     with pytest.raises(Unsupported, match=precision):

@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass
 
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.models.network_catalogue import network
-from deepbench_ops.problems.precision import precision
+from deepbench_ops.problems.kernel_demands import demand_precision
+from deepbench_ops.problems.model import Model
 
 MEETING_VARIABLE = "DEEPBENCH_RANKS_MEET"
 """Environment variable with the path of the file over which the ranks of one machine connect; not
@@ -40,7 +41,7 @@ class TrainingRequest:
             network(self.network).demand_trained()
         except Unsupported as reason:
             raise DeepbenchError(str(reason)) from None
-        precision(self.precision)
+        demand_precision(Model, self.precision)
         if self.batch < 1:
             raise DeepbenchError(f"batch is {self.batch}: give 1 or more")
         if not 0 < self.seconds < math.inf:

@@ -1,0 +1,13 @@
+"""Checks of the kernel that a command is asked for, before anything is started or installed."""
+
+from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems.problem import Problem
+
+
+def demand_precision(kind: type[Problem], precision: str) -> None:
+    """Raise DeepbenchError unless a family is measured in this precision."""
+    if precision not in kind.precisions:
+        raise DeepbenchError(
+            f"{kind.family} is not measured in {precision}: choose one of"
+            f" {', '.join(kind.precisions)}"
+        )
