@@ -149,7 +149,7 @@ def _of_family(family: str) -> click.Command:
     fields = _fields(kind)
 
     def run(**given: Any) -> None:
-        made = _problem(kind, {field.name: given.pop(field.name) for field in fields})
+        made = _problem(kind, {field.name: given.pop(_parameter(field.name)) for field in fields})
         _time(made, **given)
 
     text = f"Time a problem of the family {family}."
@@ -183,22 +183,27 @@ def _fields(kind: type[Problem]) -> list[dataclasses.Field[Any]]:
     return [f for f in dataclasses.fields(kind) if f.name in names and f.name not in LEFT_OUT]
 
 
+def _parameter(size: str) -> str:
+    """Return the parameter of a size, which no shared option can have."""
+    return f"size_{size}"
+
+
 def _size(kind: type[Problem], field: dataclasses.Field[Any]) -> Callable[..., Any]:
     """Return the option of a size."""
-    name = f"--{RENAMED.get(field.name, field.name).replace('_', '-')}"
+    names = f"--{RENAMED.get(field.name, field.name).replace('_', '-')}", _parameter(field.name)
     about = size_description(kind, field.name)
     about = f"{about[0].upper()}{about[1:]}."
     type_ = size_types(kind)[field.name]
     if type_ is bool:
-        return click.option(name, field.name, is_flag=True, help=about)
+        return click.option(*names, is_flag=True, help=about)
     words = kind.words.get(field.name)
     values: dict[str, Any] = {"type": click.Choice(words)} if words else {"metavar": "N"}
     if type_ is str and not words:
         values["metavar"] = "NAME"
     if field.default is dataclasses.MISSING or type_ is float:
-        return click.option(name, field.name, required=True, help=about, **values)
+        return click.option(*names, required=True, help=about, **values)
     values["default"] = str(field.default)
-    return click.option(name, field.name, show_default=True, help=about, **values)
+    return click.option(*names, show_default=True, help=about, **values)
 
 
 def _problem(kind: type[Problem], given: dict[str, Any]) -> Problem:

@@ -178,9 +178,39 @@ def test_a_family_has_its_sizes_as_options_with_their_meaning(family):
     plain = [name.replace("_", " ") for name in sizes]
     described = [size_description(kind, name) for name in sizes]
     assert [] == [name for name, text in zip(plain, described, strict=True) if name == text]
-    assert sizes == [name for name in options if name in sizes]
+    assert sizes == [name[5:] for name in options if name.startswith("size_")]
     assert options["precision"].default in kind.precisions
     assert options["operation"].default in kind.operations
+
+
+@pytest.mark.parametrize("family", IN_ONE_PROCESS)
+def test_no_size_of_a_family_is_taken_for_a_shared_option(family):
+    """Neither by its spelling nor by its parameter."""
+    command = time.get_command(click.Context(time), family)
+    spellings = [spelling for each in command.params for spelling in each.opts]
+    assert sorted({*spellings}) == sorted(spellings)
+    names = [each.name for each in command.params]
+    assert sorted({*names}) == sorted(names)
+
+
+def test_batches_at_once_and_threads_of_a_model_are_two_options(monkeypatch):
+    """`--at-once` is a size of the problem, `--threads` the number of processors."""
+    asked = []
+    stand_in = "deepbench_ops.commands.time._time"
+    monkeypatch.setattr(stand_in, lambda problem, **more: asked.append((problem, more)))
+    arguments = ["model", "--name", "mmoe", "--batch", "64", "--at-once", "2", "--threads", "3"]
+    assert (0, "", "") == deepbench("time", *arguments)
+    ((problem, more),) = asked
+    assert ("mmoe_b64_t2", 3) == (problem.id, more["threads"])
+
+
+@pytest.mark.slow
+def test_a_model_is_timed_by_its_sizes(tmp_path):
+    needed("torch")
+    command = [*COMMAND, "time", "model", "--name", "mmoe", "--batch", "64", "--processes", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert 0 == done.returncode, done.stderr
+    assert "model mmoe_b64 forward, float32" in done.stdout
 
 
 def test_a_size_that_is_a_text_of_a_few_shows_them():
