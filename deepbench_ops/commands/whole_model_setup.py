@@ -12,6 +12,7 @@ from deepbench_ops import project
 from deepbench_ops.backends.backend_interface import Backend
 from deepbench_ops.commands.options import measure_alone, say_settings
 from deepbench_ops.errors import DeepbenchError, Unsupported
+from deepbench_ops.problems.kernel_demands import demand_precision
 from deepbench_ops.problems.model import Model, network_size
 
 
@@ -39,10 +40,11 @@ def prepared_model(
 
     The command is the only one that measures in the project from here on.
 
-    Raises DeepbenchError for an unknown model, a batch that needs more memory than there is, and
+    Raises DeepbenchError for an unknown model, a precision that models lack, a batch that needs more memory than there is, and
     where another command measures already.
     """
     network_size(name)
+    demand_precision(Model, precision)
     torch_version()
     from deepbench_ops.measure import kernel_measurement
     from deepbench_ops.measure import threads as processors
