@@ -16,6 +16,7 @@ from deepbench_ops.commands.options import (
 )
 from deepbench_ops.commands.problems import find_anywhere
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.problems.kernel_demands import demand_one_process
 from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.run_conditions import demand_warm
 
@@ -71,6 +72,7 @@ def bisect(
 
     folder = project.environments()
     wanted = find_anywhere(problem, family)
+    demand_one_process(type(wanted))
     known = (*wanted.operations, *wanted.uncompared)
     if operation not in known:
         raise unknown(f"{wanted.family} operation", operation, known)

@@ -21,6 +21,7 @@ from deepbench_ops.commands.options import (
 from deepbench_ops.commands.output_format import show
 from deepbench_ops.commands.problems import find_anywhere
 from deepbench_ops.problems.gemm import Gemm
+from deepbench_ops.problems.kernel_demands import demand_one_process
 from deepbench_ops.run_conditions import demand_warm
 from deepbench_ops.statistics.ruined_rounds import FEWEST
 
@@ -69,6 +70,8 @@ def noise(
     from deepbench_ops.releases import worker_launch
 
     problems = [find_anywhere(text, None) for text in ids or _headline()]
+    for each in problems:
+        demand_one_process(type(each))
     tasks = [KernelIdentity(each.family, each.id, precision) for each in problems]
     demand_warm()
     measure_alone()

@@ -23,6 +23,7 @@ from deepbench_ops.commands.problems import scaled
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems import size_checks
 from deepbench_ops.problems.family_list import size_description, size_types
+from deepbench_ops.problems.kernel_demands import demand_one_process
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.problem_ids import problem_of
 from deepbench_ops.problems.problem_lists import TYPES, named, size_names
@@ -115,12 +116,10 @@ class Families(click.Group):
         """
         family = cmd_name.replace("-", "_")
         if family not in TYPES:
-            return _of_problem(_by_id(cmd_name), cmd_name)
-        if TYPES[family].ranks:
-            raise DeepbenchError(
-                f"{family} runs between processes: deepbench collective {family} --elements N"
-                " times it"
-            )
+            problem = _by_id(cmd_name)
+            demand_one_process(type(problem))
+            return _of_problem(problem, cmd_name)
+        demand_one_process(TYPES[family])
         return _of_family(family)
 
 

@@ -40,8 +40,8 @@ def prepared_model(
 
     The command is the only one that measures in the project from here on.
 
-    Raises DeepbenchError for an unknown model, a precision that models lack, a batch that needs more memory than there is, and
-    where another command measures already.
+    Raises DeepbenchError for an unknown model, a precision that models lack, a batch that needs
+    more memory than there is, and where another command measures already.
     """
     network_size(name)
     demand_precision(Model, precision)

@@ -11,3 +11,12 @@ def demand_precision(kind: type[Problem], precision: str) -> None:
             f"{kind.family} is not measured in {precision}: choose one of"
             f" {', '.join(kind.precisions)}"
         )
+
+
+def demand_one_process(kind: type[Problem]) -> None:
+    """Raise DeepbenchError for a family that runs between processes."""
+    if kind.ranks:
+        raise DeepbenchError(
+            f"{kind.family} runs between processes: deepbench collective {kind.family} --elements N"
+            " times it"
+        )

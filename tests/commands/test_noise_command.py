@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import simulated_rounds
 from click.testing import CliRunner
+from command import deepbench
 
 pytest.importorskip("asv", reason="releases are installed by asv's means")
 from deepbench_ops.commands.noise import noise
@@ -17,6 +18,7 @@ from deepbench_ops.measure import blas_cost, core_latency, ensemble_sweeps
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import worker_launch
 
+BISECT = ["bisect", "n100000", "numpy-1.26.4..numpy-2.4.6"]
 CALM = {"governor": "performance", "boost": "0", "smt": "0"}
 
 
@@ -137,3 +139,14 @@ def test_an_unknown_precision_is_answered_with_the_known_ones():
     """As in every command with this option."""
     done = run("--precision", "half")
     assert (2, True) == (done.exit_code, "'half' is not one of 'float32'" in done.output)
+
+
+@pytest.mark.parametrize(
+    "command", [["noise", "--problem", "n100000"], ["time", "n100000"], BISECT]
+)
+def test_a_kernel_of_several_processes_gets_the_command_that_times_it(command):
+    """Nothing is installed before."""
+    status, out, err = deepbench(*command)
+    assert (2, "") == (status, out)
+    advice = "deepbench collective all_reduce --elements N times it"
+    assert [f"deepbench: error: all_reduce runs between processes: {advice}"] == err.splitlines()
