@@ -12,6 +12,7 @@ from deepbench_ops.commands.whole_model_setup import demand, prepared_model
 from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.problem import OPERATIONS_SUFFIX
 from deepbench_ops.problems.problem_lists import load, named
+from deepbench_ops.run_conditions import CACHE, EXECUTION, LAYOUT, demand_usual
 
 if TYPE_CHECKING:
     from deepbench_ops.measure.step_breakdown import FamilyShare, OperationShare, StepBreakdown
@@ -68,10 +69,17 @@ def ops(
     distinct layer is one: the problem's id where the lists have it, else its sizes in words, and
     the problem's own FLOPs and bytes; operations outside of all layers follow by name. The part of
     the step that the operations do not explain is the framework's overhead. Lines of CSV end with
-    the figures of the whole step. "deepbench problems --family model" lists the models.
+    the figures of the whole step. The network is eager, in the layout of DEEPBENCH_LAYOUT and with
+    warm caches. "deepbench problems --family model" lists the models.
     """
     demand("--batch", batch)
+    demand_usual(
+        [CACHE, EXECUTION],
+        "deepbench ops lists the operations of eager networks, with warm caches; unset it",
+    )
+    layout = LAYOUT.asked()
     backend, problem = prepared_model(name, batch, precision, operation + OPERATIONS_SUFFIX, device)
+    backend.layout = layout
     by = by or (FAMILY if _of_today(name) else OPERATION)
     from deepbench_ops.backends import output_check
     from deepbench_ops.measure.step_breakdown import breakdown
@@ -90,13 +98,14 @@ def ops(
         "pass": operation,
         "precision": precision,
         "framework": backend.versions()["framework"],
+        **({"layout": layout} if layout != LAYOUT.usual else {}),
         "step_seconds": found.whole,
         "operations_alone_seconds": found.alone,
         "overhead": found.overhead,
     }
     show(
         form,
-        lambda: _as_table(found, lines, by),
+        lambda: _as_table(found, lines, by, layout),
         lambda: summary | {"families" if by == FAMILY else "operations": lines},
         lambda: [line | summary for line in lines],
     )
@@ -185,7 +194,7 @@ BY_FAMILY: tuple[Shown, ...] = (
 )
 
 
-def _as_table(found: "StepBreakdown", lines: list[dict[str, object]], by: str) -> str:
+def _as_table(found: "StepBreakdown", lines: list[dict[str, object]], by: str, layout: str) -> str:
     columns = BY_FAMILY if by == FAMILY else BY_OPERATION
     readable = [
         {"shown": line.get("problem") or line.get("title") or line.get("other")} | line
@@ -203,9 +212,10 @@ def _as_table(found: "StepBreakdown", lines: list[dict[str, object]], by: str) -
         if found.overhead is None
         else f"the framework's overhead is {100 * found.overhead:.1f} %"
     )
+    laid = "" if layout == LAYOUT.usual else f"in {layout} layout "
     below = terminal_tables.prose(
-        f"a step takes {found.whole * 1e3:.4g} ms; its operations, each alone and as often as it"
-        f" is called, {found.alone * 1e3:.4g} ms: {conclusion}"
+        f"{laid}a step takes {found.whole * 1e3:.4g} ms; its operations, each alone and as often as"
+        f" it is called, {found.alone * 1e3:.4g} ms: {conclusion}"
     )
     return f"{terminal_tables.table([column for column, *_ in columns], shown)}\n{below}"
 

@@ -423,6 +423,50 @@ def test_lines_of_families_know_the_ids_of_the_lists():
         assert 10 * line["flops"] == pytest.approx(line["flop_per_second"])
 
 
+@pytest.mark.parametrize("variable", ["DEEPBENCH_EXECUTION=compiled", "DEEPBENCH_CACHE=cold"])
+def test_operations_are_listed_eager_and_warm_alone(variable, monkeypatch):
+    """A condition that would have no effect is refused."""
+    monkeypatch.setenv(*variable.split("="))
+    said = deepbench("ops", "mmoe")
+    assert isinstance(said.exception, DeepbenchError)
+    refusal = f"{variable.replace('=', ' is ')}: deepbench ops lists the operations of eager"
+    assert str(said.exception).startswith(refusal)
+
+
+@pytest.mark.parametrize(
+    ("layout", "line"), [("nonsense", "is 'nonsense'"), ("channels_last", "mmoe has no pictures")]
+)
+def test_the_layout_of_listed_operations_is_that_asked_for(layout, line, monkeypatch):
+    pytest.importorskip("torch")
+    monkeypatch.setenv("DEEPBENCH_LAYOUT", layout)
+    said = deepbench("ops", "mmoe")
+    assert isinstance(said.exception, (DeepbenchError, Unsupported))
+    assert line in str(said.exception)
+
+
+@pytest.mark.parametrize("layout", ["published", "channels_last"])
+def test_an_unusual_layout_of_operations_is_printed(layout, monkeypatch):
+    """The steps are not measured here."""
+    pytest.importorskip("torch")
+    from deepbench_ops.backends import output_check
+    from deepbench_ops.backends.torch_backend.backend import TorchBackend
+    from deepbench_ops.measure import step_breakdown
+
+    layouts = []
+    monkeypatch.setenv("DEEPBENCH_LAYOUT", layout)
+    monkeypatch.setattr(output_check, "verify", lambda *_: None)
+    monkeypatch.setattr(TorchBackend, "build", lambda self, *_: layouts.append(self.layout))
+    empty = step_breakdown.StepBreakdown(1.0, ())
+    monkeypatch.setattr(step_breakdown, "breakdown", lambda *_, **__: empty)
+    asked = ["ops", "mobilenet_v2", "--by", "operation"]
+    said = deepbench(*asked, "--format", "json")
+    assert said.exit_code == 0, said.output
+    unusual = layout != "published"
+    assert (layout if unusual else None) == json.loads(said.stdout).get("layout")
+    assert unusual == ("in channels_last layout a step takes" in deepbench(*asked).stdout)
+    assert [layout] * 2 == layouts
+
+
 def test_latency_is_that_of_a_batch_and_throughput_counts_all_at_once():
     pytest.importorskip("torch")
     said = deepbench(
