@@ -1,7 +1,7 @@
 """Timing of one problem outside of any run, from the records of its processes."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from statistics import median
 from typing import Any
@@ -16,9 +16,13 @@ from deepbench_ops.measure import library_variables
 from deepbench_ops.measure.fingerprint import SETTINGS
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.releases.release_table import Release
+from deepbench_ops.run_conditions import CACHE, EXECUTION, LAYOUT, Condition
 from deepbench_ops.statistics.median_interval import log_interval
 from deepbench_ops.storage import measurement_files
 from deepbench_ops.storage.measurement_files import Record
+
+TIMED = (CACHE, LAYOUT, EXECUTION)
+"""Run conditions of a timing, but for the device."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,8 @@ class SingleTiming:
     """The seconds of a problem on this machine, from the records of several processes.
 
     records: as `measure.kernel_process` returns them, one a process. profile: this
-    machine's, where known.
+    machine's, where known. conditions: run conditions other than the device, by name; those that
+    are left out are the usual ones.
     """
 
     problem: Problem
@@ -35,6 +40,7 @@ class SingleTiming:
     device: str
     records: Sequence[Record]
     profile: Profile | None = None
+    conditions: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def samples(self) -> list[float]:
@@ -57,15 +63,18 @@ class SingleTiming:
             precision=self.precision,
             ranks=None,
             device=self.device,
-            cache="warm",
-            layout="published",
-            execution="eager",
+            cache=self._condition(CACHE),
+            layout=self._condition(LAYOUT),
+            execution=self._condition(EXECUTION),
             seconds=median(self.samples),
             low=low,
             high=high,
             samples=len(self.samples),
             settings=library_variables.parse(facts[SETTINGS]),
         )
+
+    def _condition(self, one: Condition) -> str:
+        return self.conditions.get(one.name, one.usual)
 
     @property
     def apart(self) -> float:
@@ -114,6 +123,7 @@ class SingleTiming:
             "precision": point.precision,
             "framework": record["fingerprint"]["framework"],
             "device": point.device,
+            **{each.name: getattr(point, each.name) for each in TIMED},
             "threads": int(record["fingerprint"]["threads"]),
             "seconds": point.seconds,
             "low": low,

@@ -246,7 +246,7 @@ def _time(
     results: "Path | None",
     form: str,
 ) -> None:
-    from deepbench_ops.analysis.single_timing import SingleTiming
+    from deepbench_ops.analysis.single_timing import TIMED, SingleTiming
     from deepbench_ops.measure import kernel_measurement, kernel_process, yardstick
     from deepbench_ops.measure import threads as cores
 
@@ -257,6 +257,7 @@ def _time(
         names = [*_installed(problem.family)]
     if framework is not None and framework not in NAMES:
         raise unknown("framework", framework, NAMES)
+    conditions = {each.name: each.asked() for each in TIMED}
     measure_alone()
     say_settings()
     known = _profile(results)
@@ -273,7 +274,7 @@ def _time(
         return [kernel_process.measured(task, own, launch.python) for _ in range(processes)]
 
     records = _of_first(names, measured)
-    timing = SingleTiming(problem, operation, precision, device, records, known)
+    timing = SingleTiming(problem, operation, precision, device, records, known, conditions)
     show(form, lambda: _text(timing), timing.as_data)
 
 
@@ -347,7 +348,8 @@ def _text(timing: "SingleTiming") -> str:
     lines = {
         "problem": f"{found['family']} {found['problem']} {found['operation']}, "
         f"{found['precision']}",
-        "on": f"{found['framework']}, {found['device']}, {found['threads']} threads",
+        "on": f"{found['framework']}, {found['device']}, {found['threads']} threads"
+        f"{_unusual_conditions(found)}",
         "time": f"{_milliseconds(found)}, {_processes(found)}",
     }
     if found["flops_per_second"]:
@@ -370,6 +372,14 @@ def _text(timing: "SingleTiming") -> str:
     return "\n".join(
         terminal_tables.prose(f"{name:{width}}{text}", " " * width) for name, text in lines.items()
     )
+
+
+def _unusual_conditions(found: dict[str, Any]) -> str:
+    """Return the unusual run conditions as the end of a line, such as ", cold cache"."""
+    from deepbench_ops.analysis.single_timing import TIMED
+
+    unusual = [each.name for each in TIMED if found[each.name] != each.usual]
+    return "".join(f", {found[name]} {name}" for name in unusual)
 
 
 def _milliseconds(found: dict[str, Any]) -> str:

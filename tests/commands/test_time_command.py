@@ -68,6 +68,27 @@ def test_what_is_not_known_is_no_figure():
     assert "too few samples" == found["without_interval"]
 
 
+def test_conditions_of_a_timing_are_printed_where_they_are_unusual():
+    """And always stored as figures."""
+    usual = SingleTiming(GEMM, "forward", "float32", "cpu", [record(1.0)])
+    odd = replace(usual, conditions={"cache": "cold", "execution": "compiled"})
+    names = ("cache", "layout", "execution")
+    assert ["warm", "published", "eager"] == [usual.as_data()[name] for name in names]
+    assert ["cold", "published", "compiled"] == [odd.as_data()[name] for name in names]
+    assert "numpy 2.4.6, cpu, 2 threads\n" in _text(usual)
+    assert "numpy 2.4.6, cpu, 2 threads, cold cache, compiled execution\n" in _text(odd)
+
+
+def test_a_time_of_cold_caches_says_so(monkeypatch):
+    """The condition comes from the environment, as that of the measuring process does."""
+    monkeypatch.setenv("DEEPBENCH_CACHE", "cold")
+    status, out, err = deepbench("time", "m96_n32_k64_NN", "--processes", "1", "--format", "json")
+    assert 0 == status, err
+    assert "cold" == json.loads(out)["cache"]
+    monkeypatch.setenv("DEEPBENCH_CACHE", "cool")
+    assert (2, "") == deepbench("time", "m96_n32_k64_NN")[:2]
+
+
 def test_disturbed_slices_are_counted():
     records = [record(1.0, 1.0, disturbed=1), record(1.0, 1.0, disturbed=2)]
     assert 3 == SingleTiming(GEMM, "forward", "float32", "cpu", records).disturbed
