@@ -16,8 +16,11 @@ from deepbench_ops.commands.options import (
 )
 from deepbench_ops.commands.problems import find_anywhere
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.problems.kernel_demands import demand_one_process
-from deepbench_ops.problems.suggestions import unknown
+from deepbench_ops.problems.kernel_demands import (
+    demand_one_process,
+    demand_operation,
+    demand_precision,
+)
 from deepbench_ops.run_conditions import demand_warm
 
 if TYPE_CHECKING:
@@ -73,9 +76,8 @@ def bisect(
     folder = project.environments()
     wanted = find_anywhere(problem, family)
     demand_one_process(type(wanted))
-    known = (*wanted.operations, *wanted.uncompared)
-    if operation not in known:
-        raise unknown(f"{wanted.family} operation", operation, known)
+    demand_operation(type(wanted), operation)
+    demand_precision(type(wanted), precision)
     task = KernelIdentity(wanted.family, wanted.id, precision, operation)
 
     def measure(before: "Release", after: "Release", rounds: int, first: int) -> "list[Round]":

@@ -21,7 +21,7 @@ from deepbench_ops.commands.options import (
 from deepbench_ops.commands.output_format import show
 from deepbench_ops.commands.problems import find_anywhere
 from deepbench_ops.problems.gemm import Gemm
-from deepbench_ops.problems.kernel_demands import demand_one_process
+from deepbench_ops.problems.kernel_demands import demand_one_process, demand_precision
 from deepbench_ops.run_conditions import demand_warm
 from deepbench_ops.statistics.ruined_rounds import FEWEST
 
@@ -56,11 +56,11 @@ def noise(
         deepbench noise numpy-2.4.6 --rounds 10
 
     RELEASE (default: the newest numpy of the release table) is measured against itself in two
-    processes; it is installed where it is missing. "A change seen from 3 %" means that a change of
-    3 % would be found 95 times in 100 with as many rounds. Ways to improve it are listed below
-    the table: the processor's governor and turbo, other load, more rounds, the machine's state.
-    For numpy, the cost of a setting of OpenBLAS follows: the one that the environment has, or
-    OPENBLAS_CORETYPE=Haswell.
+    processes, the first operation of each problem; it is installed where it is missing. "A change
+    seen from 3 %" means that a change of 3 % would be found 95 times in 100 with as many rounds.
+    Ways to improve it are listed below the table: the processor's governor and turbo, other load,
+    more rounds, the machine's state. For numpy, the cost of a setting of OpenBLAS follows: the one
+    that the environment has, or OPENBLAS_CORETYPE=Haswell.
     """
     from deepbench_ops import project
     from deepbench_ops.analysis.ensemble_verdicts import compare_in_one_state
@@ -72,7 +72,11 @@ def noise(
     problems = [find_anywhere(text, None) for text in ids or _headline()]
     for each in problems:
         demand_one_process(type(each))
-    tasks = [KernelIdentity(each.family, each.id, precision) for each in problems]
+        demand_precision(type(each), precision)
+    tasks = [
+        KernelIdentity(each.family, each.id, precision, each.timed_operations[0])
+        for each in problems
+    ]
     demand_warm()
     measure_alone()
     say_settings()

@@ -2,6 +2,7 @@
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.problem import Problem
+from deepbench_ops.problems.suggestions import unknown
 
 
 def demand_precision(kind: type[Problem], precision: str) -> None:
@@ -20,3 +21,10 @@ def demand_one_process(kind: type[Problem]) -> None:
             f"{kind.family} runs between processes: deepbench collective {kind.family} --elements N"
             " times it"
         )
+
+
+def demand_operation(kind: type[Problem], operation: str) -> None:
+    """Raise DeepbenchError with the operations of a family for one that it lacks."""
+    known = (*kind.operations, *kind.uncompared)
+    if operation not in known:
+        raise unknown(f"{kind.family} operation", operation, known)

@@ -150,3 +150,40 @@ def test_a_kernel_of_several_processes_gets_the_command_that_times_it(command):
     assert (2, "") == (status, out)
     advice = "deepbench collective all_reduce --elements N times it"
     assert [f"deepbench: error: all_reduce runs between processes: {advice}"] == err.splitlines()
+
+
+ADAMW = "adamw_tensors1_1x10000000"
+
+
+def test_the_first_operation_of_a_problem_is_measured(monkeypatch):
+    """A family may have no forward pass."""
+    asked = []
+
+    def run_rounds(sides, tasks, rounds):
+        asked.extend(tasks)
+        return {task: [simulated_rounds.of_ratios(*sides, [1.0] * 20)] * rounds for task in tasks}
+
+    monkeypatch.setattr(worker_launch, "launch", lambda release, *_: Launch(release.name))
+    monkeypatch.setattr(ensemble_sweeps, "run_rounds", run_rounds)
+    assert 0 == run("--problem", ADAMW, "--problem", "m1760_n128_k1760_NN").exit_code
+    assert ["step", "forward"] == [task.operation for task in asked]
+
+
+SPAN = "numpy-1.26.4..numpy-2.4.6"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["noise", "--precision", "mxfp4"], "gemm is not measured in mxfp4: choose one of float32"),
+        (["bisect", "m35_n700_k2048_NN", SPAN, "--precision", "mxfp4"], "gemm is not measured in"),
+        (["bisect", ADAMW, SPAN], "unknown optimizer_step operation 'forward'; known: step"),
+    ],
+)
+def test_a_kernel_that_does_not_exist_is_refused_before_an_installation(
+    arguments, line, monkeypatch
+):
+    monkeypatch.setattr(worker_launch, "launch", lambda *_: pytest.fail("installed"))
+    status, _, err = deepbench(*arguments)
+    assert 2 == status
+    assert line in err.splitlines()[-1]
