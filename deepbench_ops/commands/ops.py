@@ -9,6 +9,7 @@ from deepbench_ops.commands.options import device_option, precision_option, prin
 from deepbench_ops.commands.output_format import show
 from deepbench_ops.commands.terminal_tables import Column
 from deepbench_ops.commands.whole_model_setup import demand, prepared_model
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.model import Model
 from deepbench_ops.problems.problem import OPERATIONS_SUFFIX
 from deepbench_ops.problems.problem_lists import load, named
@@ -77,6 +78,11 @@ def ops(
         [CACHE, EXECUTION],
         "deepbench ops lists the operations of eager networks, with warm caches; unset it",
     )
+    if precision == "int8":
+        raise DeepbenchError(
+            "deepbench ops lists the operations of eager networks, which have no int8: deepbench"
+            f" latency {name} --precision int8 --by compiled times the whole network"
+        )
     layout = LAYOUT.asked()
     backend, problem = prepared_model(name, batch, precision, operation + OPERATIONS_SUFFIX, device)
     backend.layout = layout

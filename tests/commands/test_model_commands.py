@@ -538,6 +538,7 @@ def test_a_saved_run_bears_its_conditions(tmp_path, monkeypatch):
         (("latency", "mmoe", "--layout", "channels_last"), "no pictures"),
         (("latency", "mmoe", "--precision", "fp8_row"), "model is not measured in fp8_row: choose"),
         (("ops", "mmoe", "--precision", "mxfp4"), "model is not measured in mxfp4: choose one of"),
+        (("ops", "mmoe", "--precision", "int8"), "mmoe --precision int8 --by compiled times"),
         (("ops", "resnet51"), "unknown model 'resnet51'"),
         (("ops", "resnet50", "--batch", 0), "--batch is 0: give 1 or more"),
         (("ops", "bert_large_128", "--batch", 100000), "give a smaller --batch"),
