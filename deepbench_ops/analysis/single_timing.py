@@ -14,6 +14,7 @@ from deepbench_ops.machine.impossible_times import Roofs
 from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.measure import library_variables
 from deepbench_ops.measure.fingerprint import SETTINGS
+from deepbench_ops.measure.nominal_readings import RAW
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.run_conditions import CACHE, EXECUTION, LAYOUT, Condition
@@ -89,6 +90,14 @@ class SingleTiming:
         return all(record["yardstick"] and record["nominal"] for record in self.records)
 
     @property
+    def why_raw(self) -> str:
+        """Reasons of its processes why their seconds are not calibrated; "" where none has one."""
+        raw = [record for record in self.records if not record["nominal"]]
+        remarks = [str(record["notes"].get("calibration", "")) for record in raw]
+        reasons = dict.fromkeys(remark.removeprefix(RAW) for remark in remarks if remark)
+        return "; ".join(reasons)
+
+    @property
     def disturbed(self) -> int:
         """Slices among the samples that were taken while other work took processor time."""
         return sum(record["disturbed"] for record in self.records)
@@ -133,6 +142,7 @@ class SingleTiming:
             "processes_apart": self.apart,
             "samples": self.samples,
             "calibrated": self.calibrated,
+            "why_raw": self.why_raw,
             "disturbed": self.disturbed,
             "unsteady": self.unsteady,
             "flops_per_second": point.flops / point.seconds if point.flops else None,

@@ -362,11 +362,16 @@ def _text(timing: "SingleTiming") -> str:
     lines["seconds are"] = (
         "calibrated by the yardstick"
         if found["calibrated"]
-        else "raw: no nominal reading is known here ('deepbench machine' takes it)"
+        else "raw: "
+        + (found["why_raw"] or "no nominal reading is known here ('deepbench machine' takes it)")
     )
     lines["disturbed"] = _disturbed(found)
     lines["checked"] = "against float64, on a small problem and in the output that was timed"
-    lines |= {f"  {name}": str(text) for name, text in found["notes"].items()}
+    lines |= {
+        f"  {name}": str(text)
+        for name, text in found["notes"].items()
+        if name != "calibration" or found["calibrated"]
+    }
     lines["settings"] = found["settings"] or "no external ones"
     width = max(map(len, lines)) + 2
     return "\n".join(
@@ -424,8 +429,4 @@ def _disturbed(found: dict[str, Any]) -> str:
         )
     if found["processes_apart"] > RESTLESS:
         return f"the processes lie {found['processes_apart']:.0%} apart; time it again"
-    return (
-        "no"
-        if found["calibrated"]
-        else "unknown without a nominal reading: deepbench machine takes one"
-    )
+    return "no" if found["calibrated"] else "unknown, since the seconds are raw"

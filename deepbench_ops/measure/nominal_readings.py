@@ -21,6 +21,9 @@ FIRST, LEVELS = "first_levels", "levels"
 Readings = Mapping[str, Mapping[str, float]]
 """Seconds per unit by number of threads and kind of yardstick."""
 
+RAW = "raw seconds: "
+"""Begins the remark on times that stay raw."""
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -75,4 +78,4 @@ class NominalReadings:
         why = f"the nominal reading of state {state!r} is missing: deepbench machine takes it"
         if state in machine_states.INCOMPARABLE:
             why = f"the machine's state was {state}"
-        return Choice(None, f"raw seconds: {why}")
+        return Choice(None, f"{RAW}{why}")

@@ -16,6 +16,7 @@ from deepbench_ops.backends import framework_list
 from deepbench_ops.commands.time import _installed, _of_first, _text, time
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.machine.machine_profile import Figure, Profile
+from deepbench_ops.measure.nominal_readings import RAW
 from deepbench_ops.problems.family_list import size_description
 from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.problem import size_fields
@@ -87,6 +88,21 @@ def test_a_time_of_cold_caches_says_so(monkeypatch):
     assert "cold" == json.loads(out)["cache"]
     monkeypatch.setenv("DEEPBENCH_CACHE", "cool")
     assert (2, "") == deepbench("time", "m96_n32_k64_NN")[:2]
+
+
+def test_raw_seconds_have_the_reason_of_their_record():
+    """A nominal reading may be missing of one state of the machine alone."""
+    remark = "the machine's state was mixed"
+    raw = record(1.0, yardstick=False)
+    raw["notes"] = {"calibration": f"{RAW}{remark}"}
+    timing = SingleTiming(GEMM, "forward", "float32", "cpu", [record(1.0), raw])
+    assert remark == timing.as_data()["why_raw"]
+    assert 1 == _text(timing).count(remark)
+    lines = dict(line.split("  ", 1) for line in _text(timing).splitlines() if line[0] != " ")
+    assert f"raw: {remark}" == lines["seconds are"].strip()
+    assert "unknown, since the seconds are raw" == lines["disturbed"].strip()
+    without = _text(SingleTiming(GEMM, "forward", "float32", "cpu", [record(1, yardstick=False)]))
+    assert "raw: no nominal reading is known here ('deepbench machine' takes it)" in without
 
 
 def test_disturbed_slices_are_counted():
