@@ -30,7 +30,13 @@ from deepbench_ops.problems.model import network_size
 @precision_option
 @device_option
 @click.option("--split", is_flag=True, help="Tables over the ranks, instead of a copy on each.")
-@click.option("--seconds", metavar="S", default=10.0, show_default=True, help="For each count.")
+@click.option(
+    "--seconds",
+    metavar="S",
+    default=10.0,
+    show_default=True,
+    help="For each number of ranks, about: 3 steps at least, and 200 at most.",
+)
 @click.option("--save", is_flag=True, help="Keep it in results/, for the page of whole models.")
 @results_folder_if_any
 @printed_as("table", "json")

@@ -4,6 +4,7 @@ import os
 import socket
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,12 @@ from installed_frameworks import needed
 from listening_sockets import listening_sockets, processes_below
 from processes import eventually_gone
 
-from deepbench_ops.distributed.training.training_request import TrainingRequest
+from deepbench_ops.commands.scaling import scaling
+from deepbench_ops.distributed.training.training_request import (
+    FEWEST_STEPS,
+    MOST_STEPS,
+    TrainingRequest,
+)
 from deepbench_ops.errors import DeepbenchError
 
 TINY = TrainingRequest("wide_deep", 16, seconds=0.01, whole=False)
@@ -76,11 +82,22 @@ def test_a_rank_that_fails_ends_the_others_with_its_reason(monkeypatch, mark):
     assert eventually_gone(mark)
 
 
+def test_a_training_may_take_as_long_as_it_is_asked_to():
+    """And the time of its start and its check."""
+    assert 3600 < replace(TINY, seconds=3600.0).limit < 5400
+
+
+def test_the_help_names_the_fewest_and_the_most_steps():
+    (seconds,) = [each for each in scaling.params if each.name == "seconds"]
+    assert f"{FEWEST_STEPS} steps at least, and {MOST_STEPS} at most" in seconds.help
+
+
 def test_ranks_that_take_too_long_are_ended(mark):
     """None is left."""
     needed("torch")
     from deepbench_ops.distributed.training import training_launch
 
-    with pytest.raises(DeepbenchError, match=r"took longer than 0\.2 s"):
+    mend = "give a smaller batch, or fewer seconds"
+    with pytest.raises(DeepbenchError, match=rf"took longer than 0\.2 s: {mend}$"):
         training_launch.steps(TINY, 2, limit=0.2)
     assert eventually_gone(mark)

@@ -17,7 +17,6 @@ from deepbench_ops.distributed.one_machine.rank_command import loopback
 from deepbench_ops.distributed.training.training_request import MEETING_VARIABLE, TrainingRequest
 from deepbench_ops.errors import DeepbenchError
 
-LIMIT_SECONDS = 900.0
 LOOK_SECONDS = 0.05
 GRACE_SECONDS = 0.5
 """Seconds to wait after the first failure: the rank that is the cause may report later."""
@@ -25,12 +24,13 @@ GRACE_SECONDS = 0.5
 Rank = subprocess.Popen[bytes]
 
 
-def steps(request: TrainingRequest, ranks: int, limit: float = LIMIT_SECONDS) -> dict[str, object]:
+def steps(request: TrainingRequest, ranks: int, limit: float | None = None) -> dict[str, object]:
     """Run a training; return {"seconds": those of each step, "losses": before and after the first}.
 
     Raises DeepbenchError if a rank fails, with its reason, or if the training takes longer than
-    `limit` seconds; the other ranks are ended.
+    `limit` seconds, those of the request unless given; the other ranks are ended.
     """
+    limit = request.limit if limit is None else limit
     with tempfile.TemporaryDirectory(prefix="deepbench-") as name:
         folder = Path(name)
         started: list[Rank] = []
@@ -43,7 +43,7 @@ def steps(request: TrainingRequest, ranks: int, limit: float = LIMIT_SECONDS) ->
                 each.kill()
                 each.wait()
         if failed is None:
-            raise DeepbenchError(f"{ranks} ranks of {request.network} took longer than {limit:g} s")
+            raise request.too_long(ranks, limit)
         printed = (folder / "0.out").read_text()
         found = None if failed else process_messages.last_printed(printed)
         if found is None:

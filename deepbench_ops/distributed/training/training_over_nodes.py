@@ -22,7 +22,6 @@ from deepbench_ops.distributed.launchers import (
 )
 from deepbench_ops.distributed.launchers.rank_placement import RankPlacement
 from deepbench_ops.distributed.training import scaling_run, training_launch
-from deepbench_ops.distributed.training.training_launch import LIMIT_SECONDS
 from deepbench_ops.distributed.training.training_request import TrainingRequest, parsed
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.measure import fingerprint, threads
@@ -68,13 +67,11 @@ def threads_of_rank(device: str, placement: RankPlacement) -> int:
     return max(share, 1)
 
 
-def steps(
-    request: TrainingRequest, placement: RankPlacement, limit: float = LIMIT_SECONDS
-) -> dict[str, Any]:
+def steps(request: TrainingRequest, placement: RankPlacement) -> dict[str, Any]:
     """Run a training over all ranks of a placement; return its figures as `training_launch.steps`.
 
     Raises DeepbenchError if a rank fails, with its reason, if the ranks are on fewer nodes, or if
-    the training takes longer than `limit` seconds. No rank is left.
+    the training takes longer than the request's limit. No rank is left.
     """
     environ = launcher_commands.environment(placement) | placement.variables()
     commands = launcher_commands.commands(
@@ -87,11 +84,11 @@ def steps(
         try:
             with out.open("wb") as printed, err.open("wb") as errors:
                 launcher_processes.start(commands, environ, started, printed, errors)
-            failed = training_launch.failed_ranks(started, time.monotonic() + limit)
+            failed = training_launch.failed_ranks(started, time.monotonic() + request.limit)
         finally:
             launcher_processes.end(started, waiting=False)
         if failed is None:
-            raise DeepbenchError(f"{named} took longer than {limit:g} s")
+            raise request.too_long(placement.ranks, request.limit)
         text = out.read_text("utf-8", errors="replace")
         found = None if failed else process_messages.last_printed(text)
         if found is None:

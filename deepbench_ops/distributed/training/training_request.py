@@ -13,6 +13,12 @@ MEETING_VARIABLE = "DEEPBENCH_RANKS_MEET"
 """Environment variable with the path of the file over which the ranks of one machine connect; not
 set under torchrun."""
 
+FEWEST_STEPS, MOST_STEPS = 3, 200
+"""Measured steps, however long or short they are."""
+
+MARGIN_SECONDS = 900.0
+"""Limit of a training beyond its measurement: for the start, the first steps and the check."""
+
 SPLIT = ("wide_deep",)
 """Networks whose tables can be split over the ranks."""
 
@@ -52,6 +58,18 @@ class TrainingRequest:
             raise DeepbenchError(
                 f"{self.network} has no tables to split; those that have: {', '.join(SPLIT)}"
             )
+
+    @property
+    def limit(self) -> float:
+        """Seconds after which the ranks are ended."""
+        return self.seconds + MARGIN_SECONDS
+
+    def too_long(self, ranks: int, limit: float) -> DeepbenchError:
+        """Return the error of a training that took longer than `limit` seconds."""
+        return DeepbenchError(
+            f"{ranks} ranks of {self.network} took longer than {limit:g} s: give a smaller batch,"
+            " or fewer seconds"
+        )
 
     def text(self) -> str:
         """Return the request as text for a command line."""

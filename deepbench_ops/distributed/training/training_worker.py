@@ -11,14 +11,17 @@ from torch.nn.parallel import DistributedDataParallel
 
 from deepbench_ops.backends.torch_backend.tensors import true_precision
 from deepbench_ops.distributed.training.split_embedding import SplitEmbedding
-from deepbench_ops.distributed.training.training_request import TrainingRequest
+from deepbench_ops.distributed.training.training_request import (
+    FEWEST_STEPS,
+    MOST_STEPS,
+    TrainingRequest,
+)
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.models.network_catalogue import network
 from deepbench_ops.models.torch_weights import filled
 from deepbench_ops.models.training_steps import TrainingStep, mixed_type
 
 WARM_UP_STEPS = 2
-FEWEST_STEPS, MOST_STEPS = 3, 200
 
 
 @dataclass(frozen=True)
