@@ -32,10 +32,13 @@ if TYPE_CHECKING:
 WARM_UP = 0.2
 """Of the time measured, before it."""
 
+DERIVED = ("item", "items_per_second")
+"""Figures that are printed and not stored: they follow from the seconds and the network."""
+
 
 @click.command()
 @click.argument("name", metavar="MODEL")
-@click.option("--batch", metavar="B", default=1, show_default=True, help="Items in a batch.")
+@click.option("--batch", metavar="B", default=1, show_default=True, help="Inputs in a batch.")
 @click.option(
     "--at-once",
     "--threads",
@@ -95,10 +98,10 @@ def latency(
     \b
         deepbench latency resnet50 --batch 16 --at-once 2
 
-    MODEL runs on T batches of B items at once, again and again, each on a thread of its own.
-    Printed are the seconds of a batch (median, 90th and 99th percentile) and the items per second,
-    B x T / median. A percentile of too few batches is left out. Outputs are compared with float64
-    before the timing.
+    MODEL runs on T batches of B inputs at once, again and again, each on a thread of its own.
+    Printed are the seconds of a batch (median, 90th and 99th percentile) and the throughput, in
+    images, sentences, samples or tokens a second: those of T batches, over the median. A percentile
+    of too few batches is left out. Outputs are compared with float64 before the timing.
     """
     demand("--batch", batch)
     demand("--at-once", at_once)
@@ -141,10 +144,11 @@ def latency(
         "batches": len(batch_seconds),
         "median_seconds": statistics.median(batch_seconds),
         **percentiles(batch_seconds),
+        "item": problem.network.item,
         "items_per_second": problem.items / statistics.median(batch_seconds),
     }
     if keep is not None:
-        kept = {key: value for key, value in found.items() if key != "items_per_second"}
+        kept = {key: value for key, value in found.items() if key not in DERIVED}
         keep([{"kind": "latency", "device": device, **kept}])
     show(form, lambda: _as_text(with_reasons(found)), lambda: with_reasons(found))
 
@@ -191,6 +195,6 @@ def _as_text(found: dict[str, Any]) -> str:
         f"outputs off by {found['off']:.1e} of the typical one at most,"
         f" {found['drift']:.1e} in root mean square, against float64\n"
         f"latency ms: {', '.join(times)} ({found['batches']} batches)\n"
-        f"throughput: {found['items_per_second']:.4g} a second"
+        f"throughput: {found['items_per_second']:.4g} {found['item']} a second"
     )
     return "\n".join(terminal_tables.prose(line, "  ") for line in text.split("\n"))

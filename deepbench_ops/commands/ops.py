@@ -27,7 +27,7 @@ OPERATION, FAMILY = "operation", "family"
 
 @click.command()
 @click.argument("name", metavar="MODEL")
-@click.option("--batch", metavar="B", default=1, show_default=True, help="Items in a batch.")
+@click.option("--batch", metavar="B", default=1, show_default=True, help="Inputs in a batch.")
 @click.option(
     "--pass",
     "operation",

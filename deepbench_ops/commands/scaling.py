@@ -26,7 +26,7 @@ from deepbench_ops.problems.model import network_size
 @click.option(
     "--ranks", metavar="N,N", default="1,2", show_default=True, help="How many, fewest first."
 )
-@click.option("--batch", metavar="B", default=8, show_default=True, help="Items of each rank.")
+@click.option("--batch", metavar="B", default=8, show_default=True, help="Inputs of each rank.")
 @precision_option
 @device_option
 @click.option("--split", is_flag=True, help="Tables over the ranks, instead of a copy on each.")
@@ -58,8 +58,9 @@ def scaling(
         deepbench scaling wide_deep --batch 1000 --ranks 1,2
 
     Training is data-parallel: each rank has a batch of its own and, on the cpu, an equal share of
-    the processors, the same for every number of ranks. Efficiency is the throughput of a rank over
-    that of a rank in the first line. The memory of all ranks is estimated before any of them
+    the processors, the same for every number of ranks. Items are images, sentences, samples or
+    tokens; an input of a language model has several tokens. Efficiency is the throughput of a rank
+    over that of a rank in the first line. The memory of all ranks is estimated before any of them
     starts. On several machines deepbench fleet plan --training, or:
 
     \b
@@ -82,6 +83,7 @@ def scaling(
     keep = run_recorder(results, versions, request.threads) if save else None
     measure_alone()
     say_settings()
+    size = network_size(name)
     lines: list[dict[str, Any]] = []
     runs: list[dict[str, Any]] = []
     for count in counts:
@@ -91,7 +93,8 @@ def scaling(
         runs.append(run)
         level = run["step_seconds"]
         one = lines[0] if lines else None
-        throughput = network_size(name).items * batch * count / level
+        items = size.items * batch * count
+        throughput = items / level
         ideal = one["items_per_second"] * count / counts[0] if one else throughput
         lines.append(
             {
@@ -102,6 +105,8 @@ def scaling(
                 "step_seconds": level,
                 "low": run["low"],
                 "high": run["high"],
+                "item": size.item,
+                "items": items,
                 "items_per_second": throughput,
                 "efficiency": throughput / ideal,
             }
@@ -134,7 +139,7 @@ def _as_table(lines: list[dict[str, Any]]) -> str:
     shown = [
         [
             line["ranks"],
-            line["batch"],
+            line["items"],
             line["threads"],
             _step(line),
             f"{line['items_per_second']:.4g}",
@@ -142,13 +147,13 @@ def _as_table(lines: list[dict[str, Any]]) -> str:
         ]
         for line in lines
     ]
-    fewest = lines[0]["ranks"]
+    fewest, item = lines[0]["ranks"], lines[0]["item"]
     columns = [
         terminal_tables.Column("ranks", right=True),
-        terminal_tables.Column("items a step", right=True),
+        terminal_tables.Column(f"{item} a step", right=True),
         terminal_tables.Column("threads of each", right=True),
         terminal_tables.Column("step ms", wrap=12),
-        terminal_tables.Column("items/s", right=True),
+        terminal_tables.Column(f"{item}/s", right=True),
         terminal_tables.Column(f"efficiency against {counted(int(fewest), 'rank')}", right=True),
     ]
     return terminal_tables.table(columns, shown)

@@ -480,6 +480,13 @@ def test_latency_is_that_of_a_batch_and_throughput_counts_all_at_once():
     assert found["batches"] >= 100 and {} == found["why_not"]
 
 
+def test_the_throughput_of_a_network_has_its_unit():
+    pytest.importorskip("torch")
+    said = deepbench("latency", "mmoe", "--batch", 64, "--seconds", 0.01)
+    assert said.exit_code == 0, said.output
+    assert re.search(r"throughput: [\d.e+]+ samples a second\n", said.output)
+
+
 def test_few_batches_have_no_percentiles_and_say_so():
     """However short the time, there is one batch."""
     pytest.importorskip("torch")
@@ -521,7 +528,7 @@ def test_a_saved_run_bears_its_conditions(tmp_path, monkeypatch):
     (run,) = model_runs.load(tmp_path / "box")
     assert ("mmoe", 64, "eager") == (run["model"], run["batch"], run["by"])
     assert {"cpu", "threads", "python", "framework", "revision"} <= set(run["conditions"])
-    assert "items_per_second" not in run
+    assert not {"item", "items_per_second"} & {*run}
     assert {"machine": "box", "os": "Linux"} == machine_entry.of_results(tmp_path, "box")
 
 
@@ -609,6 +616,22 @@ def test_scaling_counts_the_items_of_all_ranks(monkeypatch):
     assert (64, 128) == (one["batch"], two["batch"])
     assert (1, 0.8) == (one["efficiency"], two["efficiency"])
     assert 128 / 2.5 == two["items_per_second"]
+
+
+def test_scaling_counts_tokens_in_a_step_as_in_a_second(monkeypatch):
+    """A prompt of a language model has 128; the column names them."""
+    from deepbench_ops.distributed.training import rank_memory, training_launch
+
+    monkeypatch.setenv("DEEPBENCH_THREADS", "1")
+    monkeypatch.setattr(rank_memory.free_memory, "available", lambda: 1e15)
+    monkeypatch.setattr(training_launch, "steps", lambda request, ranks: {"seconds": [2.0]})
+    asked = ["scaling", "llama_1b_4layers_128", "--batch", 3, "--ranks", 1]
+    (line,) = json.loads(deepbench(*asked, "--format", "json").stdout)
+    assert (3, "tokens", 384) == (line["batch"], line["item"], line["items"])
+    assert 384 / 2.0 == line["items_per_second"]
+    head, _, row = deepbench(*asked).stdout.splitlines()[:3]
+    assert ["tokens a step", "tokens/s"] == re.findall(r"tokens \w+ \w+|tokens/s", head)
+    assert {"384", "192"} <= {*row.split()}
 
 
 def test_the_fewest_ranks_come_first_and_are_what_efficiency_is_against(monkeypatch):

@@ -125,7 +125,7 @@ MATRIX = (
     help="Data-parallel training of MODEL over the --nodes; may be repeated.",
 )
 @click.option(
-    "--batch", metavar="B", type=int, help="Items of each rank, with --training.  [default: 8]"
+    "--batch", metavar="B", type=int, help="Inputs of each rank, with --training.  [default: 8]"
 )
 @click.option(
     "--split", is_flag=True, help="With --training: tables over the ranks, instead of copies."

@@ -27,7 +27,7 @@ SPLIT = ("wide_deep",)
 class TrainingRequest:
     """A training over several ranks.
 
-    batch: number of items of each rank. threads: number of threads of each rank. split: whether
+    batch: number of inputs of each rank. threads: number of threads of each rank. split: whether
     tables are split over the ranks instead of copied. seconds: approximate duration of the
     measurement. whole: whether the network has its published size instead of that of the small
     twin.
