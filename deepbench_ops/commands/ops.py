@@ -154,7 +154,7 @@ def _family_line(found: "StepBreakdown", part: "FamilyShare", precision: str) ->
         )
     flops = sum(problem.flops_of(each) for each in part.operations) or None
     moved = sum(problem.bytes_of(precision, each) for each in part.operations) or None
-    taken = part.inside / part.calls
+    taken = part.inside_each
     return {
         "family": problem.family,
         "problem": problem.id if problem.id in named(problem.family) else "",

@@ -32,12 +32,12 @@ PROFILED_STEPS = 3
 class OperationShare:
     """One operation of a step.
 
-    inside: seconds of all its calls in a profiled step. alone: seconds of one call by itself, None
-    where it cannot be repeated.
+    inside: seconds of all its calls in a profiled step, None where the profile does not show each
+    of them. alone: seconds of one call by itself, None where it cannot be repeated.
     """
 
     operation: Operation
-    inside: float
+    inside: float | None
     alone: float | None
 
 
@@ -47,14 +47,19 @@ class FamilyShare:
 
     problem: None outside of layers. name: the direction, or the name of the operation outside.
     operations: those of the problem's family that one call consists of. inside: seconds of all
-    calls in a profiled step.
+    calls in a profiled step, None where the profile does not show each call that moves data.
     """
 
     problem: Problem | None
     name: str
     operations: tuple[str, ...]
     calls: int
-    inside: float
+    inside: float | None
+
+    @property
+    def inside_each(self) -> float | None:
+        """Seconds of one call in a profiled step, the mean."""
+        return None if self.inside is None else self.inside / self.calls
 
 
 LONGEST_ALONE = 1.5
@@ -90,16 +95,16 @@ class StepBreakdown:
             return None
         return 1 - self.alone / self.whole
 
-    def share(self, part: OperationShare | FamilyShare) -> float:
+    def share(self, part: OperationShare | FamilyShare) -> float | None:
         """Return the seconds of its calls under the profiler over those of a step without.
 
         The sum of all shares is below 1, or above where the profiler prolongs many short
         operations.
         """
-        return part.inside / self.whole
+        return None if part.inside is None else part.inside / self.whole
 
 
-Profiled = Sequence[Sequence[Sequence[float]]]
+Profiled = Sequence[Sequence[operator_shares.Times]]
 """Seconds of each call of each operation, of several steps under the profiler."""
 
 
@@ -119,7 +124,7 @@ def breakdown(kernel: Kernel, device: str, by_family: bool = False) -> StepBreak
     parts = [
         OperationShare(
             operation,
-            median(sum(step[place]) for step in profiled),
+            _median([_sum(step[place]) for step in profiled]),
             _alone(operation, kernel.synchronise),
         )
         for place, operation in enumerate(found)
@@ -127,8 +132,8 @@ def breakdown(kernel: Kernel, device: str, by_family: bool = False) -> StepBreak
     families = family_shares(found, profiled) if by_family else []
     return StepBreakdown(
         whole,
-        tuple(sorted(parts, key=lambda part: -part.inside)),
-        tuple(sorted(families, key=lambda part: -part.inside)),
+        tuple(sorted(parts, key=_longest_first)),
+        tuple(sorted(families, key=_longest_first)),
     )
 
 
@@ -143,9 +148,11 @@ def family_shares(found: Sequence[Operation], profiled: Profiled) -> list[Family
             group = groups.setdefault(key, _Group(profiled))
             group.calls.add(layer or (place, turn))
             for step, times in enumerate(profiled):
-                group.seconds[step] += times[place][turn]
+                taken = times[place][turn]
+                if taken is not None or operation.bytes:  # a view takes no time
+                    group.seconds[step].append(taken)
     return [
-        FamilyShare(problem, name, operations, len(group.calls), median(group.seconds))
+        FamilyShare(problem, name, operations, len(group.calls), group.inside)
         for (problem, name, operations), group in groups.items()
     ]
 
@@ -155,10 +162,32 @@ class _Group:
 
     def __init__(self, profiled: Profiled) -> None:
         self.calls: set[object] = set()
-        self.seconds = [0.0] * len(profiled)
+        self.seconds: list[list[float | None]] = [[] for _ in profiled]
+
+    @property
+    def inside(self) -> float | None:
+        """Seconds of all calls of a step, None where those of one are not known."""
+        return _median([_sum(step) for step in self.seconds])
 
 
-def _profiled(kernel: Kernel, found: Sequence[Operation], device: str) -> Sequence[Sequence[float]]:
+def _sum(times: operator_shares.Times) -> float | None:
+    known = [taken for taken in times if taken is not None]
+    return sum(known) if len(known) == len(times) else None
+
+
+def _median(sums: Sequence[float | None]) -> float | None:
+    """Return the median of those that are known."""
+    known = [each for each in sums if each is not None]
+    return median(known) if known else None
+
+
+def _longest_first(part: OperationShare | FamilyShare) -> float:
+    return -(part.inside or 0.0)
+
+
+def _profiled(
+    kernel: Kernel, found: Sequence[Operation], device: str
+) -> Sequence[operator_shares.Times]:
     """Return the seconds of each call of each operation in a step under the profiler."""
     kernel.reset()
     return operator_shares.seconds(kernel.run, found, device)

@@ -33,6 +33,12 @@ def _timed(listed, operation):
     return decorated
 
 
+def _apart(method):
+    """Give a method that times operations alone their version."""
+    method.version = Model.operations_version
+    return method
+
+
 class Training(_Model):
     """Forward, loss, backward and optimiser, as the network's source trains it."""
 
@@ -42,6 +48,7 @@ class Training(_Model):
     def kernel_training_step(self, problem, precision):
         return prepare("model", problem, precision, "training_step")
 
+    @_apart
     def kernel_training_step_operations(self, problem, precision):
         return prepare("model", problem, precision, "training_step_operations")
 
@@ -54,6 +61,7 @@ class InferenceServer(_Model):
     def kernel_forward(self, problem, precision):
         return prepare("model", problem, precision, "forward")
 
+    @_apart
     def kernel_forward_operations(self, problem, precision):
         return prepare("model", problem, precision, "forward_operations")
 
@@ -65,6 +73,7 @@ class Modern(_Model):
     def kernel_forward(self, problem, precision):
         return prepare("model", problem, precision, "forward")
 
+    @_apart
     @_timed("modern", "forward")
     def kernel_forward_operations(self, problem, precision):
         return prepare("model", problem, precision, "forward_operations")
@@ -73,6 +82,7 @@ class Modern(_Model):
     def kernel_training_step(self, problem, precision):
         return prepare("model", problem, precision, "training_step")
 
+    @_apart
     @_timed("modern", "training_step")
     def kernel_training_step_operations(self, problem, precision):
         return prepare("model", problem, precision, "training_step_operations")
@@ -85,6 +95,7 @@ class ModernFull(_Model):
     def kernel_forward(self, problem, precision):
         return prepare("model", problem, precision, "forward")
 
+    @_apart
     @_timed("modern_full", "forward")
     def kernel_forward_operations(self, problem, precision):
         return prepare("model", problem, precision, "forward_operations")
@@ -93,6 +104,7 @@ class ModernFull(_Model):
     def kernel_training_step(self, problem, precision):
         return prepare("model", problem, precision, "training_step")
 
+    @_apart
     @_timed("modern_full", "training_step")
     def kernel_training_step_operations(self, problem, precision):
         return prepare("model", problem, precision, "training_step_operations")

@@ -12,6 +12,7 @@ from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.storage import ensemble_round_checks, ensemble_round_files, measured_rounds
+from deepbench_ops.suite import model as suite_model
 
 TASK = KernelIdentity("gemm", "m35_n700_k2048_NN", "float32")
 
@@ -117,6 +118,21 @@ def test_versions_are_those_of_the_suite():
         for problem in map(ast.literal_eval, benchmark["params"][0]):
             task = KernelIdentity(family, problem, "float32", operation)
             assert benchmark["version"] == benchmark_versions.now(task)
+
+
+def test_operations_alone_have_a_version_of_their_own():
+    """That of asv's benchmarks too; rounds of the earlier ones, which timed other operations, are
+    left out."""
+    for kind, problem, step in (
+        (suite_model.Training, "resnet34_b32", "training_step"),
+        (suite_model.InferenceServer, "resnet34_b32", "forward"),
+        (suite_model.Modern, "llama_1b_4layers_128_b1", "training_step"),
+    ):
+        alone = f"{step}_operations"
+        task = KernelIdentity("model", problem, "float32", alone)
+        assert "3" == benchmark_versions.now(task) != benchmark_versions.unrecorded(task)
+        assert "3" == getattr(kind, f"kernel_{alone}").version
+        assert not hasattr(getattr(kind, f"kernel_{step}"), "version")
 
 
 @pytest.mark.parametrize(

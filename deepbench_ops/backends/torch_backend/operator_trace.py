@@ -26,6 +26,9 @@ KINDS = {
 """Kinds of operations, by the beginnings of their names. The order matters: the first match
 counts."""
 
+COMPOSITE = torch._C.DispatchKey.CompositeImplicitAutograd
+"""Dispatch key of functions that consist of calls of others."""
+
 
 @dataclass
 class Operation:
@@ -34,10 +37,11 @@ class Operation:
     key: identity among the operations of the step. kind: key of KINDS, or "other". operands, dtype:
     shapes and type, for tables. flops: floating-point operations of a call, 0 where none are
     counted; bytes: least number that a call reads and writes; see `operator_work` for both. places:
-    positions of the calls among the step's calls of this name. layers: for each call the layer that
-    made it, if `operations` got a function for that. again: returns a function that repeats the
-    call, with copies of the operands that it changes. Changes that torch does not declare, such as
-    those of running statistics of a normalisation, affect the step's own tensors.
+    positions of the calls among all calls of the step. shapes: those of the tensors that are
+    operands themselves, without those in lists and single numbers. layers: for each call the layer
+    that made it, if `operations` got a function for that. again: returns a function that repeats
+    the call, with copies of the operands that it changes. Changes that torch does not declare, such
+    as those of running statistics of a normalisation, affect the step's own tensors.
     """
 
     key: object
@@ -48,6 +52,7 @@ class Operation:
     flops: float
     bytes: float
     places: list[int] = field(default_factory=list)
+    shapes: tuple[tuple[int, ...], ...] = ()
     layers: list[object] = field(default_factory=list)
     again: Callable[[], Callable[[], object]] = lambda: lambda: None
 
@@ -97,10 +102,9 @@ class _Watcher(TorchDispatchMode):
         kwargs = kwargs or {}
         if func.namespace == "profiler":  # marks of an optimiser for profilers
             return func(*args, **kwargs)
-        with self:  # in inference mode composite operations are not decomposed before
-            parts = func.decompose(*args, **kwargs)
-        if parts is not NotImplemented:
-            return parts
+        if _is_composite(func, (args, kwargs)):
+            with self:  # in inference mode composite operations are not decomposed before
+                return func._op_dk(COMPOSITE, *args, **kwargs)
         return self.do((str(func), repr(tree_map(_described, (args, kwargs)))), func, args, kwargs)
 
     @abstractmethod
@@ -116,17 +120,15 @@ class _Recorder(_Watcher):
         super().__init__()
         self.found: dict[object, Operation] = {}
         self._layer = layer
-        self._called: dict[str, int] = {}
+        self._called = 0
 
     def do(self, key: object, func: Any, args: Any, kwargs: Any) -> object:
         """Do a call and record it."""
         made = func(*args, **kwargs)
         if key not in self.found:
             self.found[key] = _operation(key, func, args, kwargs, made)
-        name = self.found[key].name
-        place = self._called.get(name, 0)
-        self._called[name] = place + 1
-        self.found[key].places.append(place)
+        self.found[key].places.append(self._called)
+        self._called += 1
         self.found[key].layers.append(self._layer())
         return made
 
@@ -152,6 +154,30 @@ class _Verifier(_Watcher):
             raise DeepbenchError(f"a step leaves out {left[0]}, which is among its operations")
 
 
+def _is_composite(func: Any, operands: object) -> bool:
+    """Return whether a step runs a function as calls of others, by torch's own C++ code.
+
+    Functions with a kernel for the device run as themselves. `func.decompose` would also apply
+    decompositions in Python, which no step runs.
+    """
+    has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+    if not has_kernel(func.name(), COMPOSITE):
+        return False
+    return not any(has_kernel(func.name(), key) for key in _backends(operands))
+
+
+def _backends(operands: object) -> set[str]:
+    """Return the dispatch keys of the kernels for operands, such as CPU, Meta or SparseCUDA."""
+    return {
+        ("" if tensor.layout is torch.strided else "Sparse") + _device_key(tensor.device.type)
+        for tensor in operator_work.tensors(operands)
+    }
+
+
+def _device_key(device: str) -> str:
+    return "Meta" if device == "meta" else device.upper()
+
+
 def _operation(key: object, func: Any, args: Any, kwargs: Any, made: object) -> Operation:
     name = func.overloadpacket.__name__
     given, out = operator_work.tensors((args, kwargs)), operator_work.tensors(made)
@@ -164,6 +190,11 @@ def _operation(key: object, func: Any, args: Any, kwargs: Any, made: object) -> 
         dtype=str(real[0].dtype).removeprefix("torch.") if real else "",
         flops=operator_work.flops(func, args, kwargs, made),
         bytes=operator_work.moved(func, args, kwargs, made),
+        shapes=tuple(
+            tuple(each.shape)
+            for each in (*args, *kwargs.values())
+            if isinstance(each, Tensor) and each.dim()
+        ),
         again=partial(_again, func, args, kwargs),
     )
 
