@@ -14,8 +14,9 @@ TotalKey = tuple[str, str, str, int | None]
 class SpeedRecord:
     """A kernel's best total on a day, and the machine, device and release that have it.
 
-    seconds: of the passes together. rate: FLOP/s of the forward pass, of an all-reduce bytes/s of
-    all ranks' vectors, as DeepBench counts it. passes: how many there are.
+    release: names of several, oldest first, where no release has all passes. day: of the newest of
+    them. seconds: of the passes together. rate: FLOP/s of the forward pass, of an all-reduce
+    bytes/s of all ranks' vectors, as DeepBench counts it. passes: how many there are.
     """
 
     set: str
@@ -41,14 +42,14 @@ def records(
     """Return the fastest of each selected kernel at any of `precisions`, in the selection's order.
 
     Of each machine its newest steady times up to `as_of` count; a total is of passes at one
-    precision on one device.
+    precision on one device, and of one release where one has them all.
     """
     wanted = {
         (member.set, member.problem.id, ranks): place
         for place, member in enumerate(selected)
         for ranks in member.ranks or (None,)
     }
-    totals: dict[tuple[str, str, int | None], dict[str, dict[str, Point]]] = {}
+    totals: dict[tuple[str, str, int | None], dict[str, dict[str, dict[str, Point]]]] = {}
     for point in sorted(points, key=lambda point: point.release.date):
         key = (point.set, point.problem_id, point.ranks)
         late = as_of is not None and point.release.date > as_of
@@ -56,8 +57,12 @@ def records(
             holder = " ".join(
                 (point.machine, point.device, point.release.framework, point.precision)
             )
-            totals.setdefault(key, {}).setdefault(holder, {})[point.operation] = point
-    complete = ([h for h in holders.values() if _first(h)] for holders in totals.values())
+            releases = totals.setdefault(key, {}).setdefault(holder, {})
+            releases.setdefault(point.release.name, {})[point.operation] = point
+    complete = (
+        [passes for each in holders.values() if _first(passes := _newest_total(each.values()))]
+        for holders in totals.values()
+    )
     found = [_best(holders) for holders in complete if holders]
     return sorted(found, key=lambda r: (wanted[r.set, r.problem_id, r.ranks], r.ranks or 0))
 
@@ -97,13 +102,24 @@ def _counts(point: Point) -> bool:
     return point.operation in point.problem.totalled
 
 
+def _newest_total(releases: Collection[Mapping[str, Point]]) -> Mapping[str, Point]:
+    """Return the passes of the newest release that has all that any has; of several, the newest
+    time of each pass, where there is no such release.
+
+    releases: the passes of each, oldest first.
+    """
+    newest = {operation: point for passes in releases for operation, point in passes.items()}
+    whole = [passes for passes in releases if len(passes) == len(newest)]
+    return whole[-1] if whole else newest
+
+
 def _first(passes: Mapping[str, Point]) -> Point | None:
     """Return the time of the operation whose rate is shown; None where it is missing."""
     problem = next(iter(passes.values())).problem
     return passes.get(problem.totalled[0])
 
 
-def _best(holders: Sequence[dict[str, Point]]) -> SpeedRecord:
+def _best(holders: Sequence[Mapping[str, Point]]) -> SpeedRecord:
     """Return the holder of the least total, among those that have most of the passes."""
     most = max(len(passes) for passes in holders)
     full = [passes for passes in holders if len(passes) == most]
@@ -111,6 +127,9 @@ def _best(holders: Sequence[dict[str, Point]]) -> SpeedRecord:
     first = _first(passes)
     assert first is not None  # `records` leaves out holders without it
     ranks = first.ranks or 1
+    releases = sorted(
+        {each.release for each in passes.values()}, key=lambda each: (each.date, each.name)
+    )
     return SpeedRecord(
         set=first.set,
         problem_id=first.problem_id,
@@ -118,8 +137,8 @@ def _best(holders: Sequence[dict[str, Point]]) -> SpeedRecord:
         precision=first.precision,
         ranks=first.ranks,
         machine=first.machine,
-        release=first.release.name,
-        day=first.release.date,
+        release=", ".join(release.name for release in releases),
+        day=releases[-1].date,
         seconds=sum(point.seconds for point in passes.values()),
         rate=first.rate * ranks,
         passes=len(passes),

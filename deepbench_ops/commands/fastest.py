@@ -72,10 +72,12 @@ def fastest(
             --precision float32 --precision float32_mixed --precision float16
         deepbench fastest --precision float16 --family gemm --history
 
-    These are the tables of DeepBench's README, of any day: the total of a kernel's published
-    passes (forward and both backward passes, where a machine has them) and the forward pass's
-    FLOP/s; of an all-reduce its time and the bytes of all ranks' vectors over it. The last of these
-    tables took the faster of several precisions: repeat --precision for that.
+    These are the tables of DeepBench's README, of any day: the total of a kernel's published passes
+    (forward and both backward passes, where a machine has them) and the forward pass's FLOP/s; of
+    an all-reduce its time and the bytes of all ranks' vectors over it. The last of these tables
+    took the faster of several precisions: repeat --precision for that. Passes are added up within a
+    release where one has all of them. Else the line names their releases, and its day is that of
+    the newest.
     """
     from deepbench_ops.analysis import fastest_machine_by_kernel as records
     from deepbench_ops.analysis import machine_points, point_reading

@@ -176,6 +176,41 @@ def test_passes_at_two_precisions_are_no_total():
     assert ("float32", 2.0) == (record.precision, record.seconds)
 
 
+LAYER = load("rnn", "training")[0]
+JANUARY, JUNE = (
+    release_table.Release("published", f"2018.{month}", date(2018, month, 1)) for month in (1, 6)
+)
+
+
+def pass_of(operation, release, seconds):
+    return points_of_tests.point(
+        problem_id=LAYER.id, family="rnn", operation=operation, release=release, seconds=seconds
+    )
+
+
+def totals(*points):
+    """Return release, day and seconds of a layer's records."""
+    members = [each for each in select("training", "rnn") if each.problem.id == LAYER.id]
+    lines = fastest_machine_by_kernel.history(points, members, ["float32"])
+    return [(r.release, r.day, r.seconds) for line in lines for r in line]
+
+
+def test_a_total_is_of_one_release_where_one_has_all_passes():
+    """A faster pass that a later release has alone is no record, and none under an earlier day."""
+    whole = [pass_of("forward", JANUARY, 2.0), pass_of("backward_data", JANUARY, 4.0)]
+    first = (JANUARY.name, JANUARY.date, 6.0)
+    assert [first] == totals(*whole, pass_of("backward_data", JUNE, 1.0))
+    later = [pass_of("forward", JUNE, 2.0), pass_of("backward_data", JUNE, 1.0)]
+    assert [first, (JUNE.name, JUNE.date, 3.0)] == totals(*whole, *later)
+
+
+def test_a_total_of_two_releases_names_both_and_is_of_the_later_day():
+    """Where each has only some passes."""
+    found = totals(pass_of("forward", JANUARY, 2.0), pass_of("backward_data", JUNE, 1.0))
+    both = (f"{JANUARY.name}, {JUNE.name}", JUNE.date, 3.0)
+    assert [(JANUARY.name, JANUARY.date, 2.0), both] == found
+
+
 def test_every_family_has_a_fastest_by_its_first_operation():
     """Optimiser steps have no forward; a kernel without its first operation has no row."""
     releases = {release.hash: release for release in release_table.load()}
