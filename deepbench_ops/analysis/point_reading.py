@@ -15,7 +15,14 @@ from deepbench_ops.asv_adapter.private_result_fields import Results
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.garbage_collector_pause import no_collector
 from deepbench_ops.machine.steadiness import SteadinessJudge
-from deepbench_ops.problems.benchmark_names import BENCHMARK, FOREIGN, SET_OF_CLASS, why_not
+from deepbench_ops.problems.benchmark_names import (
+    BENCHMARK,
+    EARLIER,
+    FOREIGN,
+    SET_OF_CLASS,
+    why_not,
+    why_not_compared,
+)
 from deepbench_ops.problems.suggestions import unknown
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.run_conditions import CONDITIONS, DEVICE, VALUE
@@ -65,7 +72,8 @@ def load(
 
     Published times that are wrong are left out. Unsteady points are included, with their reason.
     `rounds` asks for their rounds and notes too, `samples` for their samples. `strange` counts the
-    results that are left out because they are no kernel of this suite. Damaged files and
+    results that are left out because they are no kernel of this suite, or of an earlier version of
+    it. Damaged files and
     values that cannot be right are left out and reported, unless `strange` is given: its caller
     reports them.
     Raises DeepbenchError for a machine that has no results, or a file of samples that is broken.
@@ -111,7 +119,7 @@ def report_strange(machine: str, strange: Mapping[str, int]) -> None:
     """Report the results of a machine that are left out, counted by the reason."""
     for reason, count in strange.items():
         line = f"{machine}: {count} times are left out: {reason}"
-        damage_reports.report(line, damaged=not reason.endswith(FOREIGN))
+        damage_reports.report(line, damaged=not reason.endswith((FOREIGN, EARLIER)))
 
 
 def no_report(_: str, damaged: bool = True) -> None:
@@ -148,11 +156,13 @@ def _points(
         "",
     )
     file = judge.file(private_result_fields.path_of(result))
+    versions = private_result_fields.of(result).versions
     for name, key, value, stat, several in private_result_fields.each(result):
         if (name, key) in wrong_times:
             continue
         plain = _unquoted(name, key)[1]
         reason = why_not(name, plain) or odd
+        reason = reason or why_not_compared(name, plain[0], versions.get(name))
         if reason:
             strange[reason] += 1
             continue

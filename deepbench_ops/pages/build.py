@@ -29,7 +29,7 @@ from deepbench_ops.pages.cached_line_encoding import MachineLines
 from deepbench_ops.pages.machine_cache import MachineCache
 from deepbench_ops.pages.machine_record import MachineRecord
 from deepbench_ops.pages.noise_data import NoiseByLine
-from deepbench_ops.problems.benchmark_names import FOREIGN
+from deepbench_ops.problems.benchmark_names import EARLIER, FOREIGN
 from deepbench_ops.releases.release_table import Release
 
 
@@ -73,7 +73,7 @@ def build(
     strange = [
         problem
         for problem in problems
-        if f" {machine_lines.LEFT_OUT}: " in problem and not problem.endswith(FOREIGN)
+        if f" {machine_lines.LEFT_OUT}: " in problem and not problem.endswith((FOREIGN, EARLIER))
     ]
     problems += [line for line in broken if not any(line in problem for problem in problems)]
     measured = [line for line in lines if line.measured]

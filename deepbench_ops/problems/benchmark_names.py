@@ -23,6 +23,10 @@ FOREIGN = "is a benchmark of another suite"
 """End of the reason for benchmarks whose names do not begin with a family, such as a user's own."""
 
 
+EARLIER = "earlier version of its benchmark, which did other work: asv run measures it again"
+"""End of the reason for times that do not compare with those of today's version."""
+
+
 @cache
 def why_not(benchmark: str, params: tuple[str, ...]) -> str:
     """Return the reason why a benchmark with these parameters is no kernel; "" if it is one.
@@ -44,3 +48,15 @@ def why_not(benchmark: str, params: tuple[str, ...]) -> str:
         return str(reason)
     known = params[1] in (*ALL_PRECISIONS, MIXED)
     return "" if known else f"no precision is called {params[1]}"
+
+
+@cache
+def why_not_compared(benchmark: str, problem: str, version: str | None) -> str:
+    """Return the reason why a time of a version of a benchmark is not compared; "" if it is.
+
+    version: as asv stored it, None of published times, which have none.
+    """
+    named = BENCHMARK.fullmatch(benchmark)
+    if named is None or version in (None, problem_of(named[1], problem).version_of(named[3])):
+        return ""
+    return f"{benchmark} has times of an {EARLIER}"
