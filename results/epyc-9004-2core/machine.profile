@@ -1,11 +1,11 @@
 {
  "version": 1,
  "machine": "epyc-9004-2core",
- "date": "2026-11-28",
+ "date": "2026-11-29",
  "facts": {
-  "memory_bytes": "25276514304",
+  "memory_bytes": "25276502016",
   "last_level_cache_bytes": "33554432",
-  "kernel": "6.18.44-fc-v595",
+  "kernel": "6.18.44-fc-v669",
   "processor": "25/17/1"
  },
  "peaks": {
@@ -39,9 +39,9 @@
  },
  "bandwidth": {
   "cpu": {
-   "value": 29250173851.557636,
+   "value": 41350479025.90086,
    "unit": "bytes/s",
-   "how": "measured: triad a = b + 3c, 3 x 128 MiB float64, 24 bytes an element, numpy 2.4.6, 2 threads, best of 64, kept from 2026-11-24"
+   "how": "measured: triad a = b + 3c, 3 x 128 MiB float64, 24 bytes an element, numpy 2.4.6, 2 processes, best of 75"
   }
  },
  "yardstick_version": "1",
@@ -65,14 +65,14 @@
    "yardsticks": {
     "2": {
      "compute": {
-      "value": 0.0010823817221939356,
+      "value": 0.001080575666209269,
       "unit": "s",
-      "how": "measured: sgemm 384x384x384 per thread, scipy-openblas32 0.3.34.481.3, 2 threads, 2026-11-24"
+      "how": "measured: sgemm 384x384x384 per thread, scipy-openblas32 0.3.34.481.3, 2 threads, 2026-11-29"
      },
      "memory": {
-      "value": 0.0013892113567895389,
+      "value": 0.0018700393213657662,
       "unit": "s",
-      "how": "measured: memcpy 16777216 bytes per thread, libc, 2 threads, 2026-11-24"
+      "how": "measured: memcpy 16777216 bytes per thread, libc, 2 threads, 2026-11-29"
      }
     }
    }
@@ -95,5 +95,5 @@
    }
   }
  ],
- "checksum": "bf355ab9ea0f"
+ "checksum": "2c0be870b071"
 }
