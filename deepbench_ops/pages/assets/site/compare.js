@@ -121,7 +121,7 @@
             var left = sides_of.left_out(sides[0], other), families = d.distinct(left.map(function (time) { return time.family; }));
             return left.length ? 'Left out: ' + d.counted(left.length, 'kernel') + ' that ' + name(other) + ' also has (' + families.map(function (family) {
                 return catalogue.headings[family] + ': ' + left.filter(function (time) { return time.family === family; }).length;
-            }).join(', ') + '), since both were not measured in the same known state of the machine.' : '';
+            }).join(', ') + '), since the two were measured in different or unknown states of the machine.' : '';
         }).filter(Boolean).join(' ');
     }
 
