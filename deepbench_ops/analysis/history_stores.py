@@ -99,10 +99,21 @@ def member() -> Launch:
 
 
 def journal_of(name: str) -> Path:
-    """Return the path of the journal of a history, given the name of its file."""
-    from deepbench_ops import project
+    """Return the path of the journal of a history on this machine, given the name of its file.
 
-    return project.histories() / f"{name}.jsonl"
+    Machines of one kind may share a project folder. A journal of earlier versions, which does not
+    name its machine, becomes that of this one.
+    """
+    from deepbench_ops import project
+    from deepbench_ops.asv_adapter import machine_entry
+
+    folder = project.histories()
+    found, earlier = (
+        folder / f"{each}.jsonl" for each in (f"{name}@{machine_entry.default_name()}", name)
+    )
+    if earlier.exists() and not found.exists():
+        earlier.rename(found)
+    return found
 
 
 def open_history(

@@ -7,6 +7,7 @@ import pytest
 from command import deepbench
 
 from deepbench_ops import project
+from deepbench_ops.analysis import history_stores
 from deepbench_ops.commands import history_report
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import core_latency, ensemble_sweeps
@@ -48,7 +49,7 @@ def releases(monkeypatch, tmp_path):
         return Launch(sys.executable, environ, ("-c", PROGRAM))
 
     monkeypatch.setattr(worker_launch, "launch", launch)
-    return tmp_path / "history" / "numpy.jsonl"
+    return history_stores.journal_of("numpy")
 
 
 def history(*more: str) -> tuple[int, str, str]:

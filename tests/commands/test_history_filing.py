@@ -118,7 +118,7 @@ def test_a_result_of_each_release_is_filed(target):
         assert f"library {name}" == point.implementation
     assert pytest.approx(1.25, rel=0.01) == found["numpy-2.2.6"].ensemble.ratio
     assert 5 == len(rounds_of(target))
-    assert not (target.results.parent / "history" / "numpy.jsonl").exists()
+    assert not history_stores.journal_of("numpy").exists()
 
 
 def test_rounds_of_one_state_are_filed(target, monkeypatch):
@@ -298,7 +298,7 @@ def test_ctrl_c_while_results_are_filed_loses_nothing(target, monkeypatch):
         forget(store)
 
     monkeypatch.setattr(RoundStore, "forget", interrupted)
-    journal = target.results.parent / "history" / "numpy.jsonl"
+    journal = history_stores.journal_of("numpy")
     for _ in range(2):
         status, out, err = history()
         assert (130, "") == (status, out)
@@ -325,7 +325,7 @@ def test_what_cannot_be_filed_stays_in_the_journal(target, monkeypatch, broken):
     status, out, err = history()
     assert (2, "") == (status, out)
     assert "the rounds are not filed (" in err.splitlines()[-1]
-    journal = target.results.parent / "history" / "numpy.jsonl"
+    journal = history_stores.journal_of("numpy")
     assert str(journal) in err.splitlines()[-1]
     assert [] == rounds_of(target)
     assert [] == list(target.folder.rglob(f"*{atomic_write.SUFFIX}"))
@@ -336,6 +336,21 @@ def test_what_cannot_be_filed_stays_in_the_journal(target, monkeypatch, broken):
     status, _, _ = history()
     assert (0, 5) == (status, len(rounds_of(target)))
     assert not journal.exists()
+
+
+def test_rounds_of_another_machine_wait_for_that(target, monkeypatch):
+    """Machines of one kind may share a project folder; a journal of earlier versions is taken."""
+    monkeypatch.setattr(machine_entry, "default_name", lambda: "other")
+    history("--no-save")
+    monkeypatch.setattr(machine_entry, "default_name", lambda: "m")
+    history()
+    assert 5 == len(rounds_of(target))
+    monkeypatch.setattr(machine_entry, "default_name", lambda: "other")
+    journal = history_stores.journal_of("numpy")
+    assert journal.exists()
+    journal.rename(journal.with_name("numpy.jsonl"))
+    history()
+    assert (10, False) == (len(rounds_of(target)), history_stores.journal_of("numpy").exists())
 
 
 def test_looking_files_nothing(target):
@@ -369,7 +384,7 @@ def test_rounds_under_other_conditions_wait_for_their_own_command(target, monkey
         compiled.setenv(*environ)
         history("--no-save")
     history()
-    journal = target.results.parent / "history" / "numpy.jsonl"
+    journal = history_stores.journal_of("numpy")
     assert (5, True) == (len(rounds_of(target)), journal.exists())
     assert ([*TIMES], {}) == (sorted(filed(target)), filed(target, "compiled"))
     variables = dict([*target.variables.items(), environ])

@@ -28,8 +28,8 @@ ASKED += ["--rounds", str(ROUNDS), *(part for name in PROBLEMS for part in ("--p
 BEGUN_SECONDS = 120.0
 """Seconds that the command may take to load."""
 
-JOURNAL = Path(".asv", "history", "numpy.jsonl")
-"""Keeps rounds until they are filed."""
+JOURNALS = ".asv/history/*.jsonl"
+"""Keep rounds until they are filed."""
 
 Measured = tuple[str, str]
 """A kernel's problem and the id of its round."""
@@ -104,7 +104,7 @@ class HistoryProject:
 
     def journal(self) -> set[Measured]:
         """Rounds in the journal."""
-        lines = json_lines.read(self.root / JOURNAL)
+        lines = [each for path in self.root.glob(JOURNALS) for each in json_lines.read(path)]
         return {(line["problem"], line["round"]) for line in lines if "round" in line}
 
     def filed(self) -> list[Measured]:
@@ -128,7 +128,7 @@ class HistoryProject:
     def left(self) -> list[Path]:
         """Journals and unfinished files."""
         unfinished = self.root.rglob(f"*{atomic_write.SUFFIX}")
-        return [*unfinished, *self.root.glob(".asv/history/*.jsonl")]
+        return [*unfinished, *self.root.glob(JOURNALS)]
 
 
 def _hear_interruptions() -> None:
