@@ -6,13 +6,14 @@ leave the journal last.
 """
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from deepbench_ops.analysis import ensemble_values
 from deepbench_ops.analysis.ensemble_values import ReleaseTime, ReleaseTimes
 from deepbench_ops.asv_adapter import ensemble_filing
-from deepbench_ops.asv_adapter.ensemble_filing import Filed
+from deepbench_ops.asv_adapter.ensemble_filing import Filed, Places
 from deepbench_ops.asv_adapter.filing_target import FilingTarget
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure.ensemble_round import Round
@@ -49,11 +50,11 @@ class Filing:
         tasks = self.store.unfiled()
         if not tasks:
             return
-        points = [point for task in tasks for point in self._points(task)]
+        points = self.points(tasks)
         try:
             with ensemble_filing.only_writer(self.target), atomic_write.together() as ready:
                 self.store.file(ready)
-                ensemble_filing.file(self.target, points, ready, self._fills)
+                ensemble_filing.file(self.target, points, ready, places_of(self.store.filed))
             self.store.forget()
         except (OSError, DeepbenchError) as error:
             raise DeepbenchError(
@@ -62,12 +63,9 @@ class Filing:
             ) from None
         self.kernels |= {point.task for point in points if not point.skipped}
 
-    @property
-    def _fills(self) -> bool:
-        """Whether only results that are missing are filed: rounds over several frameworks rank
-        these, and the lines of each keep the times of its own history."""
-        assert self.store.filed is not None
-        return ensemble_round_files.name_of(self.store.filed) == ensemble_round_files.SEVERAL
+    def points(self, tasks: Iterable[KernelIdentity]) -> list[Filed]:
+        """Return the points that the rounds of kernels give."""
+        return [point for task in tasks for point in self._points(task)]
 
     def _points(self, task: KernelIdentity) -> Iterator[Filed]:
         """Yield the points of a kernel that its rounds are enough for, and its skips."""
@@ -123,6 +121,17 @@ class Filing:
             "calibrated": found.calibrated,
             "states": [found.state] if found.state else [],
         }
+
+
+def places_of(path: Path | None) -> Places:
+    """Return the places that the results of a file of rounds take.
+
+    Rounds over several frameworks rank these, and fill in only missing results: the lines of each
+    framework keep the times of its own history.
+    """
+    assert path is not None
+    several = ensemble_round_files.name_of(path) == ensemble_round_files.SEVERAL
+    return Places.MISSING_OR_OWN if several else Places.ALL
 
 
 def _calibration(found: ReleaseTimes) -> dict[str, str]:

@@ -295,7 +295,8 @@ class Store:
         The release table is none of it: see `Inputs`. Nor are Python and numpy, which sort numbers
         and take medians for the rows: every version of them does so alike.
         """
-        key = f"{input_digest.of_code(UNUSED)} {plugin_digest.of_plugins()} asv {version('asv')}"
+        plugins = plugin_digest.of_plugins_of_this_process()
+        key = f"{input_digest.of_code(UNUSED)} {plugins} asv {version('asv')}"
         return input_digest.of_machine(self.results / machine, key)
 
 

@@ -14,6 +14,7 @@ from deepbench_ops.asv_adapter import recalibrated_points, result_files
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.measure import fingerprint, yardstick
+from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.measure.nominal_readings import Choice, NominalReadings
 from deepbench_ops.storage import atomic_write, ensemble_round_files, locks
 from deepbench_ops.storage.ensemble_round_files import Entry, RoundsFile
@@ -22,17 +23,19 @@ DOING = "deepbench recalibrate"
 
 
 class Recalibrated(NamedTuple):
-    """Numbers of changed points of single runs, and of changed rounds of histories."""
+    """Numbers of changed points of single runs, and of changed rounds of histories; and a line for
+    each file that stays as it is."""
 
     points: int
     rounds: int
+    faults: tuple[str, ...] = ()
 
 
 def recalibrate(results: Path, machine: str) -> Recalibrated:
     """Calculate all stored times of a machine again; return how much has changed.
 
-    A second call changes nothing. Raises DeepbenchError for a machine without nominal readings, and
-    for damaged files; files that were written before stay new, and the next call does the rest.
+    A second call changes nothing. Each file is replaced with those that follow from it, or stays.
+    Raises DeepbenchError for a machine without nominal readings.
     """
     known = machine_profile.read(results, machine)
     nominal = known.nominal_readings(yardstick.VERSION) if known else NominalReadings()
@@ -41,18 +44,35 @@ def recalibrate(results: Path, machine: str) -> Recalibrated:
             f"{machine} has no nominal readings of the yardsticks: deepbench machine takes them"
         )
     points = rounds = 0
+    faults = []
     with locks.results(results, doing=DOING):
         for path in result_files.paths(results / machine):
-            with atomic_write.together() as ready:
-                points += recalibrated_points.recalibrate(path, nominal, ready)
+            try:
+                with atomic_write.together() as ready:
+                    changed = recalibrated_points.recalibrate(path, nominal, ready)
+                points += changed
+            except DeepbenchError as wrong:
+                faults.append(str(wrong))
         for path in ensemble_round_files.paths(results / machine):
-            former = ensemble_round_files.load(path)
-            entries = [_recalibrated(each, nominal) for each in former.entries]
-            changed = sum(new is not old for new, old in zip(entries, former.entries, strict=True))
-            if changed:
-                history_refiling.file_again(path, RoundsFile(former.facts, entries))
-            rounds += changed
-    return Recalibrated(points, rounds)
+            try:
+                rounds += _rounds(path, nominal)
+            except DeepbenchError as wrong:
+                faults.append(str(wrong))
+    return Recalibrated(points, rounds, tuple(faults))
+
+
+def _rounds(path: Path, nominal: NominalReadings) -> int:
+    """Calculate the times of a file of rounds again; return how many rounds have changed."""
+    former = ensemble_round_files.load(path)
+    entries = [_recalibrated(each, nominal) for each in former.entries]
+    changed = [
+        KernelIdentity(*ensemble_round_files.kernel_of(new))
+        for new, old in zip(entries, former.entries, strict=True)
+        if new is not old
+    ]
+    if changed:
+        history_refiling.replace(path, RoundsFile(former.facts, entries), set(changed))
+    return len(changed)
 
 
 def _recalibrated(entry: Entry, nominal: NominalReadings) -> Entry:
@@ -68,8 +88,8 @@ def _recalibrated(entry: Entry, nominal: NominalReadings) -> Entry:
         return recalibrated_points.chosen(nominal, former["kind"], threads, known)
 
     whole = chosen(entry.get("latencies", []))
-    if whole == Choice(None):
-        return entry
+    if whole == Choice(None) or (nominal.by_level and not entry.get("latencies")):
+        return entry  # without latencies its state is not known
     new = {**former, "nominal": whole.seconds, "remark": whole.remark}
     if former.get("nominals"):
         each_sweep = [chosen(two) for two in entry["sweep_latencies"]]

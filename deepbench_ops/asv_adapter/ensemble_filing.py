@@ -7,6 +7,7 @@ ensemble replaces the records of earlier measurements of the same kernel and rel
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from enum import Enum
 from pathlib import Path
 from statistics import quantiles
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from asv.results import Results
 from deepbench_ops.asv_adapter import private_result_fields, result_files
 from deepbench_ops.asv_adapter.asv_environment import PYTHON
 from deepbench_ops.asv_adapter.filing_target import DOING, Benchmark, FilingTarget
+from deepbench_ops.measure import fingerprint
 from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.problems.benchmark_names import BENCHMARK
 from deepbench_ops.releases.release_table import Release
@@ -25,6 +27,17 @@ from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 DIGITS = 5
 """Significant digits of stored seconds."""
+
+ALONE = ""
+"""Stands for the file of rounds of times that were measured alone."""
+
+
+class _Origin(NamedTuple):
+    """Origin of a time: its file of rounds, None of a skip; external settings and threads."""
+
+    file: str | None
+    settings: str
+    threads: str
 
 
 class Filed(NamedTuple):
@@ -58,19 +71,30 @@ def only_writer(target: FilingTarget) -> AbstractContextManager[None]:
     return locks.results(target.results, DOING)
 
 
+class Places(Enum):
+    """The places in results that points are written to."""
+
+    ALL = "all"
+    MISSING_OR_OWN = "those without a time, and those of times from the same file of rounds"
+    OWN = "those of times from the same file, of as many threads and the same external settings"
+
+
 def file(
-    target: FilingTarget, points: Iterable[Filed], ready: atomic_write.Ready, fills: bool = False
+    target: FilingTarget,
+    points: Iterable[Filed],
+    ready: atomic_write.Ready,
+    places: Places = Places.ALL,
 ) -> list[Path]:
     """Write points into the results of their releases, and return asv's files.
 
-    fills: whether stored times stay, but for those that come from the same file of rounds. ready:
-    as `atomic_write.together` gives it. For the only writer. Raises DeepbenchError for a damaged
+    places: which of their places; other stored times stay. ready: as `atomic_write.together` gives
+    it. For the only writer. Raises DeepbenchError for a damaged
     file of results, and OSError; nothing is replaced then.
     """
     by_release: dict[Release, list[Filed]] = defaultdict(list)
     for point in points:
         by_release[point.release].append(point)
-    return [_file(target, release, each, ready, fills) for release, each in by_release.items()]
+    return [_file(target, release, each, ready, places) for release, each in by_release.items()]
 
 
 def benchmarks_of(
@@ -93,7 +117,7 @@ def _file(
     release: Release,
     points: Sequence[Filed],
     ready: atomic_write.Ready,
-    fills: bool,
+    places: Places,
 ) -> Path:
     results = private_result_fields.new(
         target.machine,
@@ -107,12 +131,12 @@ def _file(
     path = target.results / private_result_fields.path_of(results)
     if path.exists():
         results = result_files.undamaged(path)
-    kept = _others(path, results) if fills else {}
+    stored = {} if places is Places.ALL else _origins(path, results)
     records: list[Record] = []
     for point in points:
+        own = _origin(point.ensemble.get("file"), point.facts)
         for benchmark, key in benchmarks_of(target, point.task):
-            own = point.ensemble.get("file")
-            if kept.get(unquoted(benchmark["name"], key), own) == own:
+            if _is_place(places, stored.get(unquoted(benchmark["name"], key)), own):
                 _put(results, benchmark, key, point)
                 records.append(_record(benchmark["name"], point))
     if records:
@@ -121,14 +145,29 @@ def _file(
     return path
 
 
-def _others(path: Path, results: Results) -> dict[ResultKey, str]:
-    """Return the file of rounds that each stored time comes from, "" for one measured alone."""
-    found = {unquoted(one.name, one.key): "" for one in private_result_fields.each(results)}
+def _is_place(places: Places, stored: _Origin | None, own: _Origin) -> bool:
+    """Whether a point goes to the place of a stored time, None for none; given the origins."""
+    if places is Places.MISSING_OR_OWN:
+        return stored is None or stored.file == own.file
+    return places is Places.ALL or stored == own
+
+
+def _origin(file: str | None, facts: Mapping[str, str]) -> _Origin:
+    return _Origin(file, facts.get(fingerprint.SETTINGS, ""), facts.get(fingerprint.THREADS, ""))
+
+
+def _origins(path: Path, results: Results) -> dict[ResultKey, _Origin]:
+    """Return the origin of each stored time."""
+    found = {
+        unquoted(one.name, one.key): _origin(ALONE, {})
+        for one in private_result_fields.each(results)
+    }
     records = measurement_files.file_of(path)
-    for entry in measurement_files.load(records)[1] if records.exists() else ():
+    facts, entries = measurement_files.load(records) if records.exists() else ({}, [])
+    for entry in entries:
         key = unquoted(entry["benchmark"], entry["params"])
         if key in found and "ensemble" in entry:
-            found[key] = entry["ensemble"]["file"]
+            found[key] = _origin(entry["ensemble"]["file"], facts[entry["fingerprint"]])
     return found
 
 

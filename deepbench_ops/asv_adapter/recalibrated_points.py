@@ -84,6 +84,8 @@ def _recalibrated(
     if not threads.isdecimal() or "ranks" in own:  # of a rank, not of the yardstick
         return record
     latencies = record.get("core_latencies", [])
+    if nominal.by_level and not latencies:
+        return record  # its state is not known
     choice = chosen(nominal, record["yardstick_kind"], threads, latencies)
     if choice.seconds == record["nominal"] or choice == Choice(None):
         return record
@@ -113,8 +115,8 @@ def _put(
         abs(one - old) > ALIKE * old for one, (old, _) in zip(former, samples, strict=True)
     ):
         raise DeepbenchError(
-            f"{path}: {name} has other samples than its raw seconds give: measure it again, or"
-            f" remove it with asv rm; nothing of this file is changed"
+            f"{path}: {name}({', '.join(fields.keys(name)[place])}) has other samples than its raw"
+            " seconds give: measure it again, or remove it with asv rm; the file stays as it is"
         )
     new = [_rounded(one * (now / old)) for one, (old, now) in zip(former, samples, strict=True)]
     stats = (fields.stats.get(name) or [])[place]

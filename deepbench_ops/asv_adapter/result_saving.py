@@ -27,7 +27,7 @@ import asv
 from asv.commands.rm import Rm
 from asv.console import log
 from asv.machine import Machine
-from asv.results import Results
+from asv.results import Results, iter_results
 from asv.util import UserError
 
 from deepbench_ops.asv_adapter import private_result_fields, result_files, result_merging, run_hooks
@@ -189,12 +189,12 @@ def _alone(remove: Function) -> Function:
             if "python" in fields:
                 raise UserError(f"asv rm cannot choose by python: {CHOICES}")
             with locks.results(Path(conf.results_dir), doing="asv rm"):
+                for each in iter_results(conf.results_dir) if fields else ():
+                    if missing := sorted(fields - each.params.keys()):
+                        raise UserError(
+                            f"asv rm: some results have no field {' or '.join(missing)}: {CHOICES}"
+                        )
                 return remove(cls, conf, patterns, *args, **kwargs)
-        except TypeError:
-            if not fields:
-                raise
-            named = " or ".join(sorted(fields))
-            raise UserError(f"asv rm: some results have no field {named}: {CHOICES}") from None
         except (OSError, DeepbenchError) as error:
             raise UserError(_with_remedy(error)) from None
 
@@ -217,8 +217,8 @@ def _with_nominal(save: Callable[[Machine, str], None]) -> Callable[[Machine, st
                 if not set(yardstick.KINDS) <= set(known.nominal(count, yardstick.VERSION)):
                     log.info(f"Reading the yardsticks of this machine, {count} threads")
                     before = state_profile.latencies(count)
-                    fresh = nominal_measurement.reads_all(known, count, renew=False)
                     at = state_profile.level_now(known, before)
+                    fresh = nominal_measurement.reads_all(known, count, renew=False, at=at)
                     readings = nominal_measurement.yardsticks(
                         count, known, renew=False, warn=log.warning, at=at
                     )

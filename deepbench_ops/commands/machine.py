@@ -114,9 +114,9 @@ def machine(
     found = measure_profile(
         identity["machine"], count, old, renewed, show_step, note, frameworks or NAMES, at
     )
-    unread = reads_all(old, count, renew_yardsticks)
+    unread = reads_all(old, count, renew_yardsticks, at)
     show_step("states of the machine")
-    found = state_profile.with_state(found, count, before, unread, note)
+    found = state_profile.with_state(found, count, before, unread, note, renew_yardsticks)
     show_profile(found)
     with locks.results(results, doing="deepbench machine"):
         if machine_profile.read(results, found.machine) != old:

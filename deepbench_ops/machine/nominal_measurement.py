@@ -47,20 +47,32 @@ def yardsticks(
     """Return the nominal seconds per unit by thread count and kind; unknown ones of `devices` are
     read now.
 
-    renew, at: as for `reads_all` and `nominal_figure`.
+    renew, at: as for `reads_all` and `nominal_figure`. A renewed reading that could not be taken
+    leaves the former one. On a machine with several states one that is missing is taken only in the
+    state of the others.
     """
     kept = dict(old.yardsticks) if old is not None and is_of_now(old) else {}
-    if reads_all(old, threads, renew):
-        kept.pop(str(threads), None)
-    known = kept.get(str(threads), {})
-    kinds = [kind for device in devices for kind in _kinds(device, warn)]
-    kept[str(threads)] = known | {
-        kind: figure
-        if (figure := known.get(kind)) and figure.value
-        else nominal_figure(kind, threads, warn, at)
-        for kind in kinds
-    }
+    former = kept.get(str(threads), {})
+    known = {} if reads_all(old, threads, renew, at) else former
+    fits = not known or old is None or _is_of_level(old, threads, at)
+    found = dict(known)
+    for kind in (kind for device in devices for kind in _kinds(device, warn)):
+        if (figure := known.get(kind)) and figure.value:
+            continue
+        if fits or kind not in yardstick.KINDS:
+            found[kind] = _or_former(
+                nominal_figure(kind, threads, warn, at), former.get(kind), kind, warn
+            )
+    kept[str(threads)] = found
     return kept
+
+
+def _or_former(new: Figure, former: Figure | None, kind: str, warn: Say) -> Figure:
+    """Return the new figure, or the former one with a warning where the new one has no value."""
+    if new.value is None and former is not None and former.value:
+        warn(f"the former reading of the {kind} yardstick stays: {new.how}")
+        return former
+    return new
 
 
 def is_of_now(known: Profile) -> bool:
@@ -68,18 +80,22 @@ def is_of_now(known: Profile) -> bool:
     return known.yardstick_version == yardstick.VERSION
 
 
-def reads_all(old: Profile | None, threads: int, renew: bool) -> bool:
+def reads_all(old: Profile | None, threads: int, renew: bool, at: float | None) -> bool:
     """Whether `yardsticks` reads all of them for `threads` threads: there are none, or they are to
     be renewed.
 
-    The first readings of a machine with several states are not renewed if their own state is not
-    recorded. They calibrate times of unrecorded state, and no state of today is the right one.
+    at: the level of latency of the machine's state, None where it is not known. The first readings
+    of a machine with states are renewed in their own state alone. Those of unrecorded state are
+    not: they calibrate times of unrecorded state, and no state of today is the right one.
     """
     if old is None or not old.nominal(threads, yardstick.VERSION):
         return True
-    count = str(threads)
-    in_states = len(old.levels) > 1 and any(count in level.yardsticks for level in old.levels)
-    return renew and (count in old.yardstick_levels or not in_states)
+    return renew and _is_of_level(old, threads, at)
+
+
+def _is_of_level(known: Profile, threads: int, at: float | None) -> bool:
+    """Whether the first readings are of the state of now, or the machine has no states."""
+    return not known.levels or (at is not None and known.yardstick_levels.get(str(threads)) == at)
 
 
 def _kinds(device: str, warn: Say) -> tuple[str, ...]:

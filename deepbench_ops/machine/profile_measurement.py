@@ -113,30 +113,17 @@ def measure_profile(
         yardstick_version=yardstick.VERSION,
         yardsticks=nominal,
         factor_by_chance=old.factor_by_chance if old else 0.0,
-        **_states(old, threads, at if renewed.yardsticks else None),
+        **_states(old),
     )
 
 
-def _states(old: Profile | None, threads: int, renewed: float | None) -> dict[str, Any]:
-    """Return the fields on states of the old profile, which `state_profile` extends.
-
-    renewed: the level whose readings for `threads` threads are taken again, None for none.
-    """
+def _states(old: Profile | None) -> dict[str, Any]:
+    """Return the fields on states of the old profile, which `state_profile` extends."""
     if old is None:
         return {}
     if not is_of_now(old):
         return {"levels": [replace(level, yardsticks={}) for level in old.levels]}
-    levels = [
-        replace(level, yardsticks=_without(level.yardsticks, threads))
-        if level.nanoseconds == renewed
-        else level
-        for level in old.levels
-    ]
-    return {"levels": levels, "yardstick_levels": old.yardstick_levels}
-
-
-def _without(by_count: Mapping[str, Any], threads: int) -> dict[str, Any]:
-    return {count: each for count, each in by_count.items() if count != str(threads)}
+    return {"levels": old.levels, "yardstick_levels": old.yardstick_levels}
 
 
 AGAIN = "Run this command again when the machine is quiet: the higher peaks stay"

@@ -39,13 +39,19 @@ def level_now(known: Profile | None, readings: Sequence[float]) -> float | None:
 
 
 def with_state(
-    known: Profile, count: int, before: Sequence[float], fresh: bool, warn: nominal_measurement.Say
+    known: Profile,
+    count: int,
+    before: Sequence[float],
+    fresh: bool,
+    warn: nominal_measurement.Say,
+    renew: bool = False,
 ) -> Profile:
     """Return the profile with today's level of latency and its nominal readings.
 
     before: latencies from the start of the measurement. fresh: whether the yardsticks of the
-    profile have been read since then, at `level_now`. warn: called with a line for each problem.
-    Readings that could not be taken, because the state did not last, are missing.
+    profile have been read since then, at `level_now`. renew: whether the level's readings are taken
+    again. warn: called with a line for each problem. Where a reading could not be taken, because
+    the state did not last, the former one stays.
     """
     levels = _levels(known, before)
     level = _only(before, levels)
@@ -61,19 +67,22 @@ def with_state(
     first = known.yardsticks.get(str(count), {})
     origin = known.yardstick_levels.get(str(count))
     if fresh:
-        own, origin = first, level.nanoseconds
-    elif missing := [kind for kind in yardstick.KINDS if kind not in own]:
+        read, origin = first, level.nanoseconds
+    else:
+        wanted = [kind for kind in yardstick.KINDS if renew or kind not in own]
+        same = first if origin == level.nanoseconds else {}
         read = {
-            kind: nominal_measurement.nominal_figure(kind, count, warn, level.nanoseconds)
-            for kind in missing
+            kind: same.get(kind)
+            or nominal_measurement.nominal_figure(kind, count, warn, level.nanoseconds)
+            for kind in wanted
         }
-        if origin is None:
+        if origin is None and not renew:
             origin = _origin(read, first, level.nanoseconds)
-        kept = first if origin == level.nanoseconds else {}
-        own = own | {kind: kept.get(kind, figure) for kind, figure in read.items()}
-    for reason in dict.fromkeys(each.how for each in own.values() if not each.value):
+            same = first if origin is not None else {}
+            read = {kind: same.get(kind, figure) for kind, figure in read.items()}
+    for reason in dict.fromkeys(each.how for each in read.values() if not each.value):
         warn(f"no nominal reading of this state: {reason}. Run deepbench machine again")
-    own = {kind: figure for kind, figure in own.items() if figure.value}
+    own = own | {kind: figure for kind, figure in read.items() if figure.value}
     levels = [
         replace(each, yardsticks={**each.yardsticks, str(count): own}) if each == level else each
         for each in levels

@@ -13,7 +13,7 @@ from packaging.version import Version
 from deepbench_ops.backends import framework_list
 from deepbench_ops.backends.release_listing_rule import Rule
 from deepbench_ops.errors import PLUGIN_FAULTS, DeepbenchError, one_line
-from deepbench_ops.releases.package_index import Index
+from deepbench_ops.releases.package_index import Index, NoSuchProject
 from deepbench_ops.releases.release_table import Release
 
 MOST_BEHIND = 2
@@ -81,8 +81,12 @@ def build_of(framework: str, version: Version, index: Index, url: str) -> Versio
     Raises DeepbenchError where that index cannot be asked.
     """
     same = rule_of(framework).same
-    builds = index.nightlies(same, url) if same else {}
-    return max((each for each in builds if each <= version), default=None)
+    try:
+        builds = index.nightlies(same, url) if same else {}
+    except NoSuchProject:
+        return None
+    alike = (each for each in builds if each.release[:2] == version.release[:2])
+    return max((each for each in alike if each <= version), default=None)
 
 
 def _same(companion: str, version: Version, index: Index) -> Version | None:

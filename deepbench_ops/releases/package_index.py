@@ -30,6 +30,10 @@ SECONDS = re.compile(r"\d{9,10}(\.\d+)?")
 ACCEPT = "application/vnd.pypi.simple.v1+json, text/html;q=0.5"
 
 
+class NoSuchProject(DeepbenchError):
+    """No index that was asked has a project of this name."""
+
+
 @dataclass(frozen=True)
 class Upload:
     """A file of a project, with the day on which the index received it; "" where it says none."""
@@ -127,7 +131,7 @@ def fetch(project: str, url: str = "") -> list[Upload]:
         )
     pages = [_uploads(project, each, settings) for each in urls]
     if all(page is None for page in pages):
-        raise DeepbenchError(f"the package index has no {project}: is it spelt right?")
+        raise NoSuchProject(f"the package index has no {project}: is it spelt right?")
     return [upload for page in pages for upload in page or ()]
 
 

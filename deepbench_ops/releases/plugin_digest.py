@@ -1,7 +1,9 @@
 """Digest of the installed plugins, on which computed values depend as they do on this package."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +20,16 @@ def of_plugins() -> str:
     """
     found = project_and_plugin_wheels.installed()
     return " ".join(f"{name} {input_digest.of_files(_files(each))}" for name, each in found.items())
+
+
+def of_plugins_of_this_process() -> str:
+    """Return the same, computed once for a search path: a command asks for every machine."""
+    return _of_path(tuple(sys.path))
+
+
+@cache
+def _of_path(_: tuple[str, ...]) -> str:
+    return of_plugins()
 
 
 def _files(plugin: metadata.Distribution) -> set[Path]:

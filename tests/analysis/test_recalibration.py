@@ -3,6 +3,7 @@
 import json
 import shutil
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,6 @@ from deepbench_ops.analysis import recalibration
 from deepbench_ops.analysis.recalibration import Recalibrated
 from deepbench_ops.asv_adapter import private_result_fields, result_files
 from deepbench_ops.cli import cli as deepbench
-from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.releases import release_table
@@ -51,18 +51,19 @@ def results(recorded, tmp_path):
     return Path(shutil.copytree(recorded, tmp_path / "results"))
 
 
-def multiplied(known: Profile, factor: float) -> Profile:
-    """Return a profile with other nominal readings of the memory yardstick in the state near."""
+def multiplied(known: Profile, factor: float, kind: str) -> Profile:
+    """Return a profile with other nominal readings of a yardstick in the state near."""
     near, *others = known.levels
     figures = near.yardsticks["2"]
-    reading = replace(figures[KIND], value=figures[KIND].value * factor)
-    new = replace(near, yardsticks={"2": {**figures, KIND: reading}})
+    reading = replace(figures[kind], value=figures[kind].value * factor)
+    new = replace(near, yardsticks={"2": {**figures, kind: reading}})
     return replace(known, levels=[new, *others])
 
 
-def renew(results: Path, factor: float) -> None:
+def renew(results: Path, factor: float, kind: str = KIND) -> None:
     """Multiply the nominal reading in the profile."""
-    machine_profile.write(results, multiplied(machine_profile.read(results, MACHINE), factor))
+    known = machine_profile.read(results, MACHINE)
+    machine_profile.write(results, multiplied(known, factor, kind))
 
 
 def times(results: Path) -> dict:
@@ -99,8 +100,8 @@ def test_times_follow_a_renewed_reading_and_no_others_move(results):
     scaled = {
         key: after[key][0] / before[key][0] for key, (mine, other) in processes.items() if not other
     }
-    assert scaled
-    assert scaled == pytest.approx(dict.fromkeys(scaled, FACTOR), rel=2e-4)
+    off = {key: one for key, one in scaled.items() if one != pytest.approx(FACTOR, rel=2e-4)}
+    assert ({}, True) == (off, bool(scaled))
     untouched = [key for key, (mine, _) in processes.items() if not mine]
     assert all(after.get(key) == before.get(key) for key in untouched)
     assert found.points == len(processes) - len(untouched)
@@ -156,7 +157,8 @@ def larger(column):
 
 
 def test_samples_of_another_origin_are_named_and_stay(results):
-    """A point that does not follow from its raw seconds is not touched, nor is its file."""
+    """A point that does not follow from its raw seconds is not touched, nor is its file; all other
+    files are."""
     key, _ = next((key, one) for key, one in rests_on(results).items() if one[0])
     path = results / MACHINE / key[0]
     content = json.loads(path.read_text())
@@ -167,9 +169,48 @@ def test_samples_of_another_origin_are_named_and_stay(results):
     path.write_text(json.dumps(content))
     held = path.read_bytes()
     renew(results, FACTOR)
-    with pytest.raises(DeepbenchError, match="other samples than its raw seconds give"):
-        recalibration.recalibrate(results, MACHINE)
+    answer = CliRunner().invoke(
+        deepbench, ["recalibrate", "--machine", MACHINE, "--results", str(results)]
+    )
+    assert "other samples than its raw seconds give" in str(answer.exception)
+    assert f"{key[1]}('{key[2][0]}', '{key[2][1]}'" in str(answer.exception)
+    assert "rounds of histories are calculated again" in answer.output
     assert held == path.read_bytes()
+
+
+def test_results_that_no_longer_come_from_the_rounds_stay(results):
+    """Points that were removed, or measured alone since, are not those of the rounds."""
+    machine = results / MACHINE
+    path = next(each for each in measurement_files.paths(machine) if of_history(each))
+    ours = [each for each in of_history(path) if each["ensemble"]["file"] == "jax.jsonl.gz"]
+    removed, alone = ours[0], ours[-1]
+    facts, entries = measurement_files.load(path)
+    alone_now = {name: each for name, each in alone.items() if name != "ensemble"}
+    kept = [alone_now if each == alone else each for each in entries if each != removed]
+    measurement_files.write(path, facts, kept)
+    result = measurement_files.result_of(path)
+    content = json.loads(result.read_text())
+    place = content["result_columns"].index("result")
+    for name, row in content["results"].items():
+        keys = list(product(*row[1]))
+        if name == removed["benchmark"]:
+            row[place][keys.index(tuple(map(repr, removed["params"])))] = None
+    result.write_text(json.dumps(content))
+    before = times(results)
+    for kind in ("memory", "compute"):
+        renew(results, FACTOR, kind)
+    assert recalibration.recalibrate(results, MACHINE).rounds > 20
+    after = times(results)
+    gone = result.name, *unquoted(removed["benchmark"], removed["params"])
+    stays = result.name, *unquoted(alone["benchmark"], alone["params"])
+    assert gone not in after
+    assert before[stays] == after[stays]
+    assert before.keys() == after.keys()
+
+
+def of_history(path: Path) -> list:
+    """Return the records of a file that come from rounds."""
+    return [each for each in measurement_files.load(path)[1] if "ensemble" in each]
 
 
 def test_a_machine_without_readings_is_refused(tmp_path):

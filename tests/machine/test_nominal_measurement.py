@@ -107,15 +107,49 @@ def test_a_state_that_does_not_last_leaves_no_reading(monkeypatch, read_yardstic
     assert "did not stay at 320 ns" in found.how
 
 
-def test_first_readings_of_unrecorded_state_stay_where_states_have_their_own():
-    """They calibrate old times; all others are renewed on request."""
+def with_levels(recorded=None):
+    """A profile of two states, whose first readings are of one of them or of an unrecorded one."""
+    figures = {
+        "2": {"compute": Figure(0.5, "s", "measured"), "memory": Figure(0.7, "s", "measured")}
+    }
+    levels = [LatencyLevel(177.0, figures), LatencyLevel(320.0, figures)]
     version = nominal_measurement.yardstick.VERSION
-    figure = {"compute": Figure(0.5, "s", "measured: now")}
-    near, far = (LatencyLevel(level, {"2": figure}) for level in (177.0, 320.0))
-    first = Profile("box", yardstick_version=version, yardsticks={"2": figure})
-    several = Profile("box", "", {}, {}, {}, version, {"2": figure}, [near, far])
-    recorded = Profile("box", "", {}, {}, {}, version, {"2": figure}, [near, far], {"2": 177.0})
-    asked = [nominal_measurement.reads_all(each, 2, True) for each in (first, several, recorded)]
-    assert [True, False, True] == asked
-    assert not nominal_measurement.reads_all(first, 2, False)
-    assert nominal_measurement.reads_all(several, 1, False)
+    states = {} if recorded is None else {"2": recorded}
+    return Profile("box", "", {}, {}, {}, version, figures, levels, states)
+
+
+def test_first_readings_are_renewed_in_their_own_state_alone(read_yardsticks):
+    """They calibrate times without a state; readings of another state would move these."""
+    renewed = {
+        (recorded, at): nominal_measurement.reads_all(with_levels(recorded), 2, True, at)
+        for recorded in (None, 177.0)
+        for at in (None, 177.0, 320.0)
+    }
+    assert [(177.0, 177.0)] == [key for key, again in renewed.items() if again]
+    assert nominal_measurement.reads_all(with_levels(177.0), 1, False, None)
+    plain = old_profile(nominal_measurement.yardstick.VERSION)
+    assert nominal_measurement.reads_all(plain, 2, True, None)
+    assert not nominal_measurement.reads_all(plain, 2, False, None)
+
+
+def test_a_renewal_that_fails_leaves_the_former_reading(monkeypatch):
+    """Times of the state would be raw until the next one."""
+    missing = Figure(None, "s", "not measured: it did not stay")
+    monkeypatch.setattr(nominal_measurement, "nominal_figure", lambda *_: missing)
+    doubts = []
+    known = with_levels(177.0)
+    found = nominal_measurement.yardsticks(2, known, True, doubts.append, at=177.0)
+    assert known.yardsticks == found
+    assert 2 == len(doubts)
+    assert "the former reading of the compute yardstick stays: not measured" in doubts[0]
+
+
+@pytest.mark.parametrize(("at", "kinds"), [(177.0, 2), (320.0, 1), (None, 1)])
+def test_a_missing_reading_is_taken_in_the_state_of_the_others(monkeypatch, at, kinds):
+    """One of another state would calibrate by a wrong factor, without a word."""
+    figure = Figure(0.9, "s", "measured: now")
+    monkeypatch.setattr(nominal_measurement, "nominal_figure", lambda *_: figure)
+    known = with_levels(177.0)
+    del known.yardsticks["2"]["memory"]
+    found = nominal_measurement.yardsticks(2, known, False, pytest.fail, at=at)
+    assert kinds == len(found["2"])

@@ -113,6 +113,23 @@ def test_a_state_that_does_not_last_has_no_readings(machine, monkeypatch) -> Non
     ]
 
 
+def test_readings_of_a_state_are_renewed_on_request(machine, monkeypatch) -> None:
+    """Those of other states stay, and so do the former ones where the state does not last."""
+    found = surveyed(taken(0.9), machine, fresh=True)
+    machine.update(latencies=NEAR_NS, memory=1.45)
+    found = surveyed(found, machine)
+    machine["memory"] = 1.5
+    assert found == surveyed(found, machine)
+    renewed = state_profile.with_state(found, 2, NEAR_NS, False, pytest.fail, renew=True)
+    assert 1.5 == choice(renewed, [171.0] * 2).seconds
+    assert 0.9 == choice(renewed, [320.0] * 2).seconds
+    none = Figure(None, "s", "not measured: it did not stay")
+    monkeypatch.setattr(nominal_measurement, "nominal_figure", lambda *_: none)
+    doubts: list[str] = []
+    assert renewed == state_profile.with_state(renewed, 2, NEAR_NS, False, doubts.append, True)
+    assert 1 == len(doubts)
+
+
 def test_readings_that_show_two_states_are_of_none(machine) -> None:
     """The level is known where they agree, also of a machine without a profile."""
     found = surveyed(taken(0.9), machine, fresh=True)
