@@ -21,6 +21,7 @@ from deepbench_ops.analysis.model_overhead import overheads
 from deepbench_ops.analysis.roofline import roof
 from deepbench_ops.analysis.speed_index import speeds
 from deepbench_ops.cli import cli
+from deepbench_ops.commands import terminal_tables
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine.machine_profile import Figure, Profile
 from deepbench_ops.pages import site_data
@@ -132,6 +133,14 @@ def test_the_command_prints_a_line_for_each_release(monkeypatch):
     printed = overhead_output(monkeypatch, "mmoe").splitlines()
     assert ["torch-2.0.0", "2000", "1500", "25.0", "%"] == printed[2].split()[-5:]
     assert "torch-2.1.0 2000 1500 25.0 % (8.3 to 38.6)" == " ".join(printed[3].split()[-8:])
+
+
+def test_a_narrow_terminal_has_no_longer_line(monkeypatch):
+    """All columns that there is room for."""
+    monkeypatch.setattr(terminal_tables, "terminal_width", lambda: 80)
+    printed = overhead_output(monkeypatch, "mmoe").splitlines()
+    assert printed
+    assert [] == [line for line in printed if len(line) > 80]
 
 
 def test_other_forms_have_the_seconds_that_it_follows_from(monkeypatch):

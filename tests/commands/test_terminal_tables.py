@@ -21,7 +21,6 @@ NARROW = [
     ("fastest",),
     ("fastest", "--history"),
     ("compare", f"{MACHINE}@torch", f"{MACHINE}@numpy"),
-    ("overhead", "--machine", MACHINE),
     ("table", "stcp920", "--machine", MACHINE),
     ("table", "qingcloud"),
     ("release", "list"),
