@@ -178,3 +178,16 @@ def test_a_build_is_added_with_the_companion_of_its_own_index(indexes, monkeypat
     pins = "jaxlib==0.11.0.dev20261031 scipy==51.0"
     row = f"jax,0.11.0.dev20261101,2026-11-01,{pins},yes,{url}\n"
     assert f"{LISTED}{row}" == indexes.table.read_text()
+
+
+def test_a_build_on_an_index_without_its_companion_has_the_final_one(indexes, monkeypatch):
+    """An index, or a folder, of one's own may have jax alone."""
+    publish(indexes.nightly, "jax", "0.10.3.dev20261101")
+    publish(indexes.final, "jaxlib", "0.10.2", "0.9.1", days=("2026-01-01", "2025-01-01"))
+    jax = companion_pins.Rule("0.4.1", ("scipy",), same="jaxlib")
+    use_rules(monkeypatch, {"jax": jax})
+    url = indexes.nightly.as_uri()
+    arguments = ("jax==0.10.3.dev20261101", "--index", url, "--date", "2026-11-01")
+    status, _, err = deepbench("release", "add", *arguments)
+    assert (0, "") == (status, err)
+    assert "jaxlib==0.10.2 scipy==51.0,yes," in indexes.table.read_text()
