@@ -96,6 +96,7 @@ CONFIGURATION = {
     "dvcs": "releases",
     "repo": "releases.csv",
     "plugins": [".deepbench_ops.asv_adapter.plugin"],
+    "env_dir": ".asv/env",
     "results_dir": "results",
     "html_dir": "html",
 }

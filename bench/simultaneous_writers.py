@@ -40,6 +40,7 @@ HEADER = "framework,version,date,pins,on_request,index\n"
 CONF = {
     "dvcs": "releases",
     "repo": "releases.csv",
+    "env_dir": ".asv/env",
     "plugins": [".deepbench_ops.asv_adapter.plugin"],
 }
 PUBLISHED = "published,2017.7.14,2017-07-14,,no,\n"
