@@ -106,6 +106,13 @@ def test_the_architecture_lists_every_folder():
     assert sorted(folders) == sorted(listed)
 
 
+def test_the_page_of_experiments_lists_every_script_in_order():
+    """A stranger finds the script of a question there."""
+    listed = re.findall(r"^\| `(\w+\.py)` \|", (ROOT / "bench/README.md").read_text(), re.MULTILINE)
+    scripts = sorted(path.name for path in (ROOT / "bench").glob("*.py"))
+    assert scripts == listed
+
+
 def decisions(page: Path, before: str) -> list[tuple[str, str]]:
     """Return the rows of the table below a line that begins so: subject, and the choice up to its
     reason."""

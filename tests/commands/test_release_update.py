@@ -164,30 +164,35 @@ def test_a_nightly_companion_is_of_the_same_index(monkeypatch):
     assert (f"jaxlib=={version}",) == made.pins
 
 
-def test_a_build_is_added_with_the_companion_of_its_own_index(indexes, monkeypatch):
+@pytest.fixture
+def add_build(indexes, monkeypatch):
+    """Function that adds a build of jax from the index of builds: its row of the table."""
+    jax = companion_pins.Rule("0.4.1", ("scipy",), same="jaxlib")
+    use_rules(monkeypatch, {"jax": jax})
+
+    def add(version: str) -> str:
+        url = indexes.nightly.as_uri()
+        arguments = (f"jax=={version}", "--index", url, "--date", "2026-11-01")
+        status, _, err = deepbench("release", "add", *arguments)
+        assert (0, "") == (status, err)
+        return indexes.table.read_text().removeprefix(LISTED)
+
+    return add
+
+
+def test_a_build_is_added_with_the_companion_of_its_own_index(indexes, add_build):
     """`release add --index`, as its help shows it: jaxlib's builds are no final releases."""
     publish(indexes.nightly, "jax", "0.11.0.dev20261101")
     publish(indexes.nightly, "jaxlib", "0.11.0.dev20261031", "0.11.0.dev20261102")
     publish(indexes.final, "jaxlib", "0.10.2", days=("2026-01-01",))
-    jax = companion_pins.Rule("0.4.1", ("scipy",), same="jaxlib")
-    use_rules(monkeypatch, {"jax": jax})
-    url = indexes.nightly.as_uri()
-    arguments = ("jax==0.11.0.dev20261101", "--index", url, "--date", "2026-11-01")
-    status, _, err = deepbench("release", "add", *arguments)
-    assert (0, "") == (status, err)
+    row = add_build("0.11.0.dev20261101")
     pins = "jaxlib==0.11.0.dev20261031 scipy==51.0"
-    row = f"jax,0.11.0.dev20261101,2026-11-01,{pins},yes,{url}\n"
-    assert f"{LISTED}{row}" == indexes.table.read_text()
+    url = indexes.nightly.as_uri()
+    assert f"jax,0.11.0.dev20261101,2026-11-01,{pins},yes,{url}\n" == row
 
 
-def test_a_build_on_an_index_without_its_companion_has_the_final_one(indexes, monkeypatch):
+def test_a_build_on_an_index_without_its_companion_has_the_final_one(indexes, add_build):
     """An index, or a folder, of one's own may have jax alone."""
     publish(indexes.nightly, "jax", "0.10.3.dev20261101")
     publish(indexes.final, "jaxlib", "0.10.2", "0.9.1", days=("2026-01-01", "2025-01-01"))
-    jax = companion_pins.Rule("0.4.1", ("scipy",), same="jaxlib")
-    use_rules(monkeypatch, {"jax": jax})
-    url = indexes.nightly.as_uri()
-    arguments = ("jax==0.10.3.dev20261101", "--index", url, "--date", "2026-11-01")
-    status, _, err = deepbench("release", "add", *arguments)
-    assert (0, "") == (status, err)
-    assert "jaxlib==0.10.2 scipy==51.0,yes," in indexes.table.read_text()
+    assert "jaxlib==0.10.2 scipy==51.0,yes," in add_build("0.10.3.dev20261101")
