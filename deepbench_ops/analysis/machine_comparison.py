@@ -1,14 +1,16 @@
 """Comparison of machines, or of releases on one: ratios of times over the same kernels."""
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 import numpy as np
 from scipy.special import stdtrit
 
 from deepbench_ops.analysis.points import KernelKey, Point
-from deepbench_ops.analysis.pooled_sets import pooled
+from deepbench_ops.analysis.pooled_sets import pooled_times
 from deepbench_ops.analysis.roofline import peak
 from deepbench_ops.analysis.settings_and_state_agreement import agree, notes
 from deepbench_ops.errors import DeepbenchError, NoAnswer
@@ -20,13 +22,20 @@ RATIO_CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Contender:
-    """One column of a comparison: its name, and the newest time that it has for each kernel."""
+    """One column of a comparison: its name, and its steady times of each kernel, newest first.
+
+    left: its unsteady times, which are left out.
+    """
 
     name: str
-    points: Mapping[KernelKey, Point]
+    times: Mapping[KernelKey, tuple[Point, ...]]
     profile: Profile | None = None
     left: tuple[Point, ...] = ()
-    """Its unsteady times, which are left out."""
+
+    @property
+    def points(self) -> dict[KernelKey, Point]:
+        """The newest time of each kernel."""
+        return {kernel: found[0] for kernel, found in self.times.items()}
 
     def of_peak(self, point: Point) -> float | None:
         """The share of the machine's peak at that precision, None where no peak is known."""
@@ -72,12 +81,14 @@ class KernelComparison:
 def contender(
     spec: str, points: Sequence[Point], profile: Profile | None = None, device: str | None = None
 ) -> Contender:
-    """Return the newest steady times under the usual conditions that a text such as m@torch names.
+    """Return the steady times under the usual conditions that a text such as m@torch names.
 
-    ``machine@torch-2.13.0`` is one release, ``machine@torch`` the newest of a framework for each
-    kernel, and a machine alone stands for its only framework. `device` counts where a machine has
-    several. Raises DeepbenchError for a release that the machine does not have, and where it has
-    several frameworks or devices and none is named.
+    ``machine@torch-2.13.0`` is one release, ``machine@torch`` all releases of a framework, whose
+    newest time counts that agrees with the other side's (`changes`). A machine alone stands for its
+    only framework. `device` counts where a machine has several.
+
+    Raises DeepbenchError for a release that the machine does not have, and where it has several
+    frameworks or devices and none is named.
     Raises NoAnswer where the machine has no result under the usual conditions.
     """
     machine, _, release = spec.partition("@")
@@ -104,11 +115,13 @@ def contender(
         if point.compared and release in ("", point.release.name, point.release.framework)
     ]
     steady = [point for point in asked if not point.unsteady]
-    newest = {p.kernel: p for p in sorted(steady, key=lambda point: point.release.date)}
+    times: dict[KernelKey, tuple[Point, ...]] = {}
+    for point in sorted(steady, key=lambda point: point.release.date):
+        times[point.kernel] = (point, *times.get(point.kernel, ()))
     left = tuple(point for point in asked if point.unsteady)
-    only = {point.release.name for point in newest.values()}
+    only = {found[0].release.name for found in times.values()}
     name = f"{machine}@{release or (only.pop() if len(only) == 1 else frameworks[0])}"
-    return Contender(name, newest, profile, left)
+    return Contender(name, times, profile, left)
 
 
 def elsewhere(contenders: Sequence[Contender], device: str | None) -> list[str]:
@@ -148,7 +161,10 @@ def groups(first: Contender, other: Contender) -> list[FamilyComparison]:
 
 
 def changes(first: Contender, other: Contender) -> list[KernelComparison]:
-    """Return the kernels that both have under settings that agree, widest gain first."""
+    """Return the kernels that both have under settings and states that agree, widest gain first.
+
+    Of several times the newest pair counts that agrees: the one whose older time is the newest.
+    """
     found = [change for change in _shared(first, other) if agree(change.first, change.other)]
     return sorted(found, key=lambda change: change.ratio)
 
@@ -166,15 +182,27 @@ def remarks(first: Contender, other: Contender) -> list[str]:
 
 
 def _shared(first: Contender, other: Contender) -> list[KernelComparison]:
+    """Return a pair of each kernel that both have: the newest that agrees, else the newest."""
     one, two = _sides(first, other)
-    return [KernelComparison(one[kernel], two[kernel]) for kernel in one if kernel in two]
+    return [_newest_pair(one[kernel], two[kernel]) for kernel in one if kernel in two]
 
 
-def _sides(first: Contender, other: Contender) -> tuple[Mapping[KernelKey, Point], ...]:
-    """Return the points of both by kernel; of measured ones a kernel of several sets is one."""
-    sides = first.points, other.points
-    measured = all(point.release.measurable for side in sides for point in side.values())
-    return tuple(pooled(side.values()) if measured else side for side in sides)
+def _newest_pair(first: Sequence[Point], other: Sequence[Point]) -> KernelComparison:
+    def rank(pair: KernelComparison) -> tuple[bool, list[date]]:
+        days = sorted((pair.first.release.date, pair.other.release.date))
+        return agree(pair.first, pair.other), days
+
+    return max((KernelComparison(one, two) for one in first for two in other), key=rank)
+
+
+def _sides(first: Contender, other: Contender) -> tuple[Mapping[KernelKey, Sequence[Point]], ...]:
+    """Return the times of both by kernel; of measured ones a kernel of several sets is one."""
+    sides = first.times, other.times
+    if all(
+        point.release.measurable for each in sides for found in each.values() for point in found
+    ):
+        return tuple(pooled_times(itertools.chain.from_iterable(each.values())) for each in sides)
+    return sides
 
 
 def _mean(ratios: Sequence[float]) -> tuple[float, float, float]:

@@ -5,6 +5,7 @@ in two sets differ as those of two processes of one set do (docs/explanation/mea
 Published figures are not pooled, since sheets of training and of inference may hold other passes.
 """
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from statistics import geometric_mean, median
@@ -20,15 +21,24 @@ def same_kernel(point: Point) -> KernelKey:
     return (family, "", *rest)  # type: ignore[return-value]
 
 
-def pooled(points: Iterable[Point]) -> dict[KernelKey, Point]:
-    """Return a point for each kernel of measured points of one framework on one device.
+def pooled_times(points: Iterable[Point]) -> dict[KernelKey, list[Point]]:
+    """Return the times of each kernel over all of its sets, newest first.
 
-    Of a kernel's releases the newest counts, over all of its sets.
+    points: measured ones of one framework on one device. Those of a release whose settings and
+    states agree are one time.
     """
-    found: dict[KernelKey, list[Point]] = defaultdict(list)
-    for point in points:
-        found[same_kernel(point)].append(point)
-    return {kernel: pooled_point(several) for kernel, several in found.items()}
+    by_kernel: dict[KernelKey, list[Point]] = defaultdict(list)
+    newest_first = sorted(points, key=lambda p: (p.release.date, p.release.name), reverse=True)
+    for point in newest_first:
+        by_kernel[same_kernel(point)].append(point)
+    return {
+        kernel: [
+            pooled_point(group)
+            for _, same in itertools.groupby(several, key=lambda point: point.release)
+            for group in groups_that_agree(list(same))
+        ]
+        for kernel, several in by_kernel.items()
+    }
 
 
 def newest_point(points: Sequence[Point]) -> Point:

@@ -137,6 +137,19 @@ def test_the_newest_time_of_a_framework_counts():
         machine_comparison.contender("box@torch-2.13.1", found)
 
 
+def test_the_newest_times_that_agree_are_compared():
+    """As on the page Compare: an older time, where only that was taken in the other's state."""
+    far = [point(seconds=9.0, state="far"), point(seconds=2.0, state="near", release=OLD)]
+    near = [point(seconds=3.0, state="near", release=OTHER)]
+    first = machine_comparison.contender("box@torch", [*far, *near])
+    other = machine_comparison.contender("box@numpy", [*far, *near])
+    (found,) = machine_comparison.changes(first, other)
+    assert (2.0, 3.0) == (found.first.seconds, found.other.seconds)
+    one = machine_comparison.contender("box@torch-2.13.0", [*far, *near])
+    assert [] == machine_comparison.changes(one, other)
+    assert any("far" in line for line in machine_comparison.remarks(one, other))
+
+
 def test_a_comparison_is_of_the_usual_conditions():
     """A cold cache or another layout is another figure, whichever was stored last; so is a device,
     which is to be chosen."""
