@@ -23,7 +23,7 @@ from deepbench_ops.commands.options import (
 from deepbench_ops.commands.output_format import show
 from deepbench_ops.commands.whole_model_setup import demand, prepared_model, run_recorder
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.run_conditions import EXECUTION, LAYOUT
+from deepbench_ops.run_conditions import CACHE, EXECUTION, LAYOUT, demand_usual
 
 if TYPE_CHECKING:
     from deepbench_ops.backends.torch_backend.device import TorchDevice
@@ -55,6 +55,7 @@ DERIVED = ("item", "items_per_second")
     type=click.Choice(EXECUTION.values),
     default=EXECUTION.usual,
     show_default=True,
+    envvar=EXECUTION.variable,
     help="The way it is run.",
 )
 @device_option
@@ -63,6 +64,7 @@ DERIVED = ("item", "items_per_second")
     type=click.Choice(LAYOUT.values),
     default=LAYOUT.usual,
     show_default=True,
+    envvar=LAYOUT.variable,
     help="Pictures' channels outside (as published) or inside.",
 )
 @click.option("--inter-op", metavar="N", type=int, help="torch's threads between operations.")
@@ -101,8 +103,10 @@ def latency(
     MODEL runs on T batches of B inputs at once, again and again, each on a thread of its own.
     Printed are the seconds of a batch (median, 90th and 99th percentile) and the throughput, in
     images, sentences, samples or tokens a second: those of T batches, over the median. A percentile
-    of too few batches is left out. Outputs are compared with float64 before the timing.
+    of too few batches is left out. Outputs are compared with float64 before the timing. Caches are
+    warm; DEEPBENCH_EXECUTION and DEEPBENCH_LAYOUT count where --by and --layout are not given.
     """
+    demand_usual([CACHE], "deepbench latency measures with warm caches; unset it")
     demand("--batch", batch)
     demand("--at-once", at_once)
     demand("--batches", batches)

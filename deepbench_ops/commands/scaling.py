@@ -19,6 +19,7 @@ from deepbench_ops.commands.output_format import counted, show
 from deepbench_ops.commands.whole_model_setup import run_recorder, torch_version
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.model import network_size
+from deepbench_ops.run_conditions import CACHE, EXECUTION, LAYOUT, demand_usual
 
 
 @click.command()
@@ -66,6 +67,8 @@ def scaling(
     \b
         torchrun --nnodes ... -m deepbench_ops.distributed.training '{"network": ..., ...}'
     """
+    usual = "eager networks in the published layout, with warm caches"
+    demand_usual([CACHE, LAYOUT, EXECUTION], f"deepbench scaling trains {usual}; unset it")
     counts = _counts(ranks)
     from deepbench_ops.distributed.training import rank_memory, scaling_run, training_launch
     from deepbench_ops.distributed.training.training_request import TrainingRequest

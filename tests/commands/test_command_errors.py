@@ -91,6 +91,7 @@ def test_a_missing_module_of_this_project_is_no_missing_package(monkeypatch):
         ("problems --published-only --family conv", "no problem meets all of these conditions"),
         ("problems --format xml", "(deepbench problems --help lists its options)"),
         ("foo", "unknown command 'foo'; nearest of"),
+        ("scaling wide_deep --precision int8", "networks are not trained in int8: choose one of"),
     ],
 )
 def test_wrong_input_is_one_line_and_status_2(arguments, said):
@@ -106,6 +107,10 @@ def test_wrong_input_is_one_line_and_status_2(arguments, said):
         ("DEEPBENCH_CACHE", "cold", "bisect m4096_n32_k4096_NN numpy-1.26.4..numpy-2.0.2"),
         ("DEEPBENCH_CACHE", "cold", "verdict --confirm"),
         ("DEEPBENCH_EXECUTION", "compiled", "verdict --confirm"),
+        ("DEEPBENCH_CACHE", "cold", "latency resnet50"),
+        ("DEEPBENCH_CACHE", "cold", "scaling wide_deep"),
+        ("DEEPBENCH_LAYOUT", "channels_last", "scaling resnet50"),
+        ("DEEPBENCH_EXECUTION", "compiled", "scaling wide_deep"),
         ("DEEPBENCH_DEVICE", "cuda", "verdict --all-machines --confirm"),
     ],
 )

@@ -495,6 +495,16 @@ def test_few_batches_have_no_percentiles_and_say_so():
     assert "90 % none of 1 batches (--batches 10), 99 % none of 1 batches" in said.output
 
 
+def test_latency_runs_the_way_that_asv_run_would(monkeypatch):
+    """The variables of run conditions count where --by and --layout are not given."""
+    command = cli.get_command(None, "latency")
+    monkeypatch.setenv("DEEPBENCH_EXECUTION", "onnxruntime")
+    monkeypatch.setenv("DEEPBENCH_LAYOUT", "channels_last")
+    asked = command.make_context("latency", ["mmoe"]).params
+    assert ("onnxruntime", "channels_last") == (asked["execution"], asked["layout"])
+    assert "eager" == command.make_context("latency", ["mmoe", "--by", "eager"]).params["execution"]
+
+
 @pytest.mark.slow
 def test_layout_and_threads_between_operations_are_run_options(monkeypatch):
     """torch takes their number once in a process, which this stands in for."""

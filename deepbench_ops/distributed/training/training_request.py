@@ -19,6 +19,9 @@ FEWEST_STEPS, MOST_STEPS = 3, 200
 MARGIN_SECONDS = 900.0
 """Limit of a training beyond its measurement: for the start, the first steps and the check."""
 
+UNTRAINED = "int8"
+"""The precision of quantised networks, which compute answers alone."""
+
 SPLIT = ("wide_deep",)
 """Networks whose tables can be split over the ranks."""
 
@@ -48,6 +51,11 @@ class TrainingRequest:
         except Unsupported as reason:
             raise DeepbenchError(str(reason)) from None
         demand_precision(Model, self.precision)
+        if self.precision == UNTRAINED:
+            trained = ", ".join(each for each in Model.precisions if each != UNTRAINED)
+            raise DeepbenchError(
+                f"networks are not trained in {UNTRAINED}: choose one of {trained}"
+            )
         if self.batch < 1:
             raise DeepbenchError(f"batch is {self.batch}: give 1 or more")
         if not 0 < self.seconds < math.inf:
