@@ -349,5 +349,10 @@ def demand_url(where: str, text: str) -> None:
             f"{where}: index is {shown}: leave out its name and password, and write them into"
             " ~/.netrc or pip.conf"
         )
-    if urlsplit(text).scheme not in ("https", "http", "file"):
+    try:
+        parts = urlsplit(text)
+    except ValueError:  # of an address such as https://[::1
+        parts = urlsplit("")
+    place = parts.path if parts.scheme == "file" else parts.hostname
+    if parts.scheme not in ("https", "http", "file") or not place or re.search(r"\s", text):
         raise DeepbenchError(f"{where}: index is {shown}: write the URL of a package index")

@@ -81,6 +81,8 @@ def test_a_wheel_becomes_a_row_whose_index_is_its_file(wheels, listed, tmp_path)
         ),
         (("numpy==2.0.0", "--pins", "companion==7"), "companion==7"),
         (("numpy==2.0.0", "--index", "somewhere"), "--index: index is 'somewhere': write the URL"),
+        (("numpy==2.0.0", "--index", "https://[::1"), r"index is 'https://\[::1': write the URL"),
+        (("numpy==2.0.0", "--index", "https://"), "index is 'https://': write the URL"),
         (
             ("numpy==2.0.0", "--index", "https://ada:s3cret@host/simple"),
             r"index is 'https://\*\*\*\*@host/simple': leave out .* pip\.conf",
