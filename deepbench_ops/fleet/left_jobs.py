@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.fleet import job_folder, scheduler_answer
+from deepbench_ops.fleet import job_folder, pending_jobs, scheduler_answer
 from deepbench_ops.storage import locks
 
 SCRIPT = "rfm_job.sh"
@@ -30,9 +30,8 @@ POLL_SECONDS = 2.0
 ENDED = "COMPLETING"
 """Squeue's word for a job that has ended, though its node is not free yet."""
 
-PENDING, HELD = "PENDING", "held"
-"""Squeue's word for a job that waits, and a part of its reasons for one that no one has released:
-JobHeldUser, JobHeldAdmin."""
+PENDING = "PENDING"
+"""Squeue's word for a job that waits."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +53,7 @@ class LeftJob:
     @property
     def release(self) -> str:
         """The line with the mend where the job is held, else ""."""
-        if HELD not in self.reason.lower():
-            return ""
-        return (
-            f"job {self.number} is held ({self.reason}): let it start with scontrol release"
-            f" {self.number}, or give it up with scancel {self.number}"
-        )
+        return pending_jobs.release_line(self.number, self.reason)
 
 
 def named(jobs: Sequence[LeftJob]) -> str:

@@ -1,7 +1,8 @@
 """Jobs of a run that Slurm keeps in its queue and never starts: they are cancelled, with a reason.
 
 Either too few nodes are left that a job may use, since the others are down or drained, or a limit
-of the cluster forbids it. A job that waits for busy nodes is left alone, as long as it takes.
+of the cluster forbids it. A job that waits for busy nodes is left alone, as long as it takes, and
+so is one that is held, which a line names.
 """
 
 import os
@@ -38,6 +39,9 @@ SETTLED_SECONDS = 90.0
 gives it to new jobs that break another limit, and corrects it when it looks at the queue, which it
 does each minute."""
 
+HELD = "held"
+"""Part of squeue's reasons of a job that waits until it is released: JobHeldUser, JobHeldAdmin."""
+
 FEWER = "its nodes have too few processors: plan fewer --ranks-per-node"
 
 
@@ -69,7 +73,10 @@ class PendingJobs:
     _next_look: float = 0.0
 
     def look(self) -> None:
-        """Cancel the jobs that will never start, and say why; at most every `LOOK_SECONDS`."""
+        """Cancel the jobs that will never start, and say why; at most every `LOOK_SECONDS`.
+
+        Jobs that are held are named, with the mend.
+        """
         if time.monotonic() < self._next_look:
             return
         jobs = waiting(self.folder.resolve())
@@ -80,12 +87,25 @@ class PendingJobs:
             job.id: since.get(job.id, now) for job in jobs if job.reason == TOO_LARGE
         }
         for job in jobs:
+            if line := release_line(job.id, job.reason):
+                self.say(line)
+                continue
             settled = now - self._too_large_since.get(job.id, now) >= SETTLED_SECONDS
             if reason := why_never(job, nodes.get(job.partition, {}), settled):
                 self.say(reason)
                 scheduler_answer.of("scancel", "--state=PENDING", job.id)
                 self.cancelled.add(job.id)
         self._next_look = time.monotonic() + LOOK_SECONDS
+
+
+def release_line(number: str, reason: str) -> str:
+    """Return the line with the mend of a job that waits for such a reason, "" unless it is held."""
+    if HELD not in reason.lower():
+        return ""
+    return (
+        f"job {number} is held ({reason}): let it start with scontrol release {number}, or give it"
+        f" up with scancel {number}"
+    )
 
 
 def waiting(folder: Path) -> list[PendingJob]:

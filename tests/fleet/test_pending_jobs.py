@@ -159,6 +159,14 @@ def test_a_job_that_a_limit_forbids_is_cancelled_with_the_mend(slurm: Path, reas
         assert line.endswith(f"({reason}): {pending_jobs.FORBIDDEN[reason]}")
 
 
+@pytest.mark.parametrize("reason", ["JobHeldUser", "JobHeldAdmin", "job requeued in held state"])
+def test_a_job_that_is_held_is_named_with_the_mend(slurm: Path, reason: str) -> None:
+    """It starts when it is released; a run that says nothing would seem to hang."""
+    (line,), cancelled = look(slurm, f"7|1|down|cpu|{reason}|{slurm}/a")
+    assert [] == cancelled
+    assert line.startswith(f"job 7 is held ({reason}): let it start with scontrol release 7")
+
+
 def test_jobs_of_other_folders_are_left_alone(slurm: Path) -> None:
     """Also of one whose name begins alike."""
     rows = [f"7|1|down|cpu|Priority|{place}" for place in ("/elsewhere", f"{slurm}-2/a")]
