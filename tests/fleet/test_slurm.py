@@ -516,6 +516,23 @@ def test_a_busy_node_is_waited_for_unless_it_goes_down(fleet: SlurmFleet) -> Non
     assert {"measured": 2} == dict(fleet.states())
 
 
+def test_a_job_that_is_held_is_named_and_waited_for(fleet: SlurmFleet) -> None:
+    """Until someone releases it."""
+    fleet.plan(FAMILIES)
+    busy = [fleet.slurm.occupy(node) for node in local_slurm.NODES]
+    run = fleet.start()
+    fleet.wait(lambda: bool(fleet.submitted()))
+    (number,) = fleet.submitted()
+    fleet.slurm.ask("scontrol", "hold", number)
+    fleet.slurm.ask("scancel", *busy)
+    time.sleep(2.5 * pending_jobs.LOOK_SECONDS)
+    fleet.slurm.ask("scontrol", "release", number)
+    status, said = ended(run)
+    assert 0 == status, said
+    assert f"job {number} is held (JobHeldAdmin): let it start with scontrol release" in said, said
+    fleet.demand_all_once(FAMILIES, jobs=1)
+
+
 @BY_EACH
 def test_a_time_limit_above_that_of_the_partition_is_a_line(fleet: SlurmFleet) -> None:
     """With a shorter one the same command measures."""
