@@ -10,12 +10,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
+from deepbench_ops.analysis import verdict
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.pooled_sets import pooled_point, same_kernel
 from deepbench_ops.analysis.process_noise import noise
 from deepbench_ops.analysis.settings_and_state_agreement import comparable, groups_that_agree
 from deepbench_ops.analysis.shared_rounds import JudgedSteps, Shared
+from deepbench_ops.analysis.verdict import Verdict
 
 DEVIATIONS = 3.0
 """A difference counts from so many of its own standard deviations on, and a percent at least."""
@@ -58,7 +61,8 @@ def contests(points: Iterable[Point], shared: Shared = NONE) -> list[Contest]:
     """Return the kernels that two frameworks or more have under the same external settings and in
     the same state of the machine.
 
-    shared: rounds that have several frameworks; a lead rests on them where they have both.
+    shared: rounds that have several frameworks; a lead rests on them where they have both, and is
+    corrected for the number of such kernels.
 
     points: of one machine, with their rounds; published figures and unsteady points are left out.
     A kernel of several sets is one kernel, with the processes of all of them.
@@ -81,9 +85,12 @@ def contests(points: Iterable[Point], shared: Shared = NONE) -> list[Contest]:
     steps.judge((_least(found), point) for found, _ in several for point in found)
     ordered = [_in_order(found, steps) for found, _ in several]
     steps.judge((first, second) for (_, first), (_, second), *_ in ordered)
+    leads = [_lead(found, steps) for found in ordered]
+    together = [lead.verdict for lead in leads if lead.verdict is not None]
+    stand = iter(verdict.corrected(together))
+    leads = [lead if lead.verdict is None else lead._replace(verdict=next(stand)) for lead in leads]
     return [
-        _contest(found, sets, known, steps)
-        for found, (_, sets) in zip(ordered, several, strict=True)
+        _contest(lead, sets, known, steps) for lead, (_, sets) in zip(leads, several, strict=True)
     ]
 
 
@@ -100,26 +107,37 @@ def noises(points: Sequence[Point]) -> dict[tuple[str, str, str], float]:
     return {key: noise(rounds) for key, rounds in groups.items()}
 
 
-def _contest(
-    ordered: Sequence[tuple[float, Point]],
-    sets: tuple[str, ...],
-    noises: Noise,
-    steps: JudgedSteps,
-) -> Contest:
-    first, second, *others = (point for _, point in ordered)
+class _Lead(NamedTuple):
+    """The points of a kernel, fastest first, and how many times as long the second takes.
+
+    verdict: on the second after the first, None where no rounds have both.
+    """
+
+    points: tuple[Point, ...]
+    ahead: float
+    verdict: Verdict | None
+
+
+def _lead(ordered: Sequence[tuple[float, Point]], steps: JudgedSteps) -> _Lead:
+    (least, first), (most, second), *others = ordered
     step = steps.between(first, second)
     if step is not None and step.verdict.ratio < 1:  # the levels of more than two may say otherwise
         first, second = second, first
         step = steps.between(first, second)
-    points = first, second, *others
-    if step is not None:
-        verdict = step.verdict
-        clear = verdict.kind == "slower" and verdict.ratio >= LEAST
-        fastest = first.release.framework if clear else ""
-        return Contest(points, verdict.ratio, fastest, sets, verdict.rounds)
-    ahead = ordered[1][0] / ordered[0][0]
-    clear = stands_out(ahead, doubt(first, second, noises, steps)[0])
-    return Contest(points, ahead, first.release.framework if clear else "", sets)
+    points = first, second, *(point for _, point in others)
+    if step is None:
+        return _Lead(points, most / least, None)
+    return _Lead(points, step.verdict.ratio, step.verdict)
+
+
+def _contest(lead: _Lead, sets: tuple[str, ...], noises: Noise, steps: JudgedSteps) -> Contest:
+    points, ahead, shared = lead
+    if shared is None:
+        clear = stands_out(ahead, doubt(points[0], points[1], noises, steps)[0])
+    else:
+        clear = shared.kind == "slower" and ahead >= LEAST
+    fastest = points[0].release.framework if clear else ""
+    return Contest(points, ahead, fastest, sets, shared.rounds if shared else 0)
 
 
 def _in_order(found: Sequence[Point], steps: JudgedSteps) -> list[tuple[float, Point]]:
@@ -163,9 +181,9 @@ def doubt(first: Point, second: Point, noises: Noise, steps: JudgedSteps) -> tup
     """
     step = steps.between(first, second)
     if step is not None:
-        verdict = step.verdict
-        reach = math.log(verdict.high / verdict.low) / 2
-        return reach / NORMAL_99, verdict.rounds
+        found = step.verdict
+        reach = math.log(found.high / found.low) / 2
+        return reach / NORMAL_99, found.rounds
     variances = [_of(point, noises) ** 2 / max(len(point.rounds), 1) for point in (first, second)]
     return math.sqrt(sum(variances)), 0
 

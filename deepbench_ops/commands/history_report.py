@@ -38,24 +38,33 @@ NAMED = 8
 def table(found: "Ensemble", tasks: "Sequence[KernelIdentity]", several: bool) -> str:
     """Return a row for each kernel: its steps, or the fastest of several frameworks."""
     if several:
-        return terminal_tables.table(CONTEST, [_contest(found, task) for task in tasks])
+        return terminal_tables.table(CONTEST, _contests(found, tasks))
     return terminal_tables.table(COLUMNS, _rows(found, tasks))
 
 
-def _contest(found: "Ensemble", task: "KernelIdentity") -> list[str]:
-    """Return the fastest release of a kernel, and the time of the second over its."""
+def _contests(found: "Ensemble", tasks: "Sequence[KernelIdentity]") -> list[list[str]]:
+    """Return the fastest release of each kernel, and the time of the second over its.
+
+    Leads are corrected for the number of kernels.
+    """
+    from deepbench_ops.analysis.verdict import corrected
+
+    pairs = {task: names[:2] for task in tasks if len(names := _by_time(found, task)) > 1}
+    leads = corrected([found.compare(task, *names) for task, names in pairs.items()])
+    cells = {task: ["0", "-", "-", "-"] for task in tasks}
+    for (task, (first, second)), lead in zip(pairs.items(), leads, strict=True):
+        clear = first if lead.kind == "slower" else "none beyond the noise"
+        ratio = f"{second}: {lead.ratio:.3f}"
+        cells[task] = [str(lead.rounds), clear, ratio, _interval(lead)]
+    return [[task.problem, task.operation, *cells[task]] for task in tasks]
+
+
+def _by_time(found: "Ensemble", task: "KernelIdentity") -> list[str]:
+    """Return the releases that have times of a kernel, fastest first."""
     ratios = dict.fromkeys(found.measured(task), 1.0)
     ratios |= {name: each.ratio for name, each in found.against_anchor(task).items()}
-    names = sorted(
-        (name for name in ratios if ratios[name] == ratios[name]), key=ratios.__getitem__
-    )
-    if len(names) < 2:
-        return [task.problem, task.operation, "0", "-", "-", "-"]
-    first, second = names[:2]
-    lead = found.compare(task, first, second)
-    clear = first if lead.kind == "slower" else "none beyond the noise"
-    cells = [str(lead.rounds), clear, f"{second}: {lead.ratio:.3f}", _interval(lead)]
-    return [task.problem, task.operation, *cells]
+    known = [name for name in ratios if ratios[name] == ratios[name]]
+    return sorted(known, key=ratios.__getitem__)
 
 
 def _rows(found: "Ensemble", tasks: "Sequence[KernelIdentity]") -> list[list[str]]:

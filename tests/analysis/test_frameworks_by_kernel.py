@@ -11,12 +11,13 @@ from click.testing import CliRunner
 from example_points import GEMMS, point
 
 pytest.importorskip("asv", reason="results are read by asv's own classes")
-from deepbench_ops.analysis import frameworks_by_kernel
+from deepbench_ops.analysis import frameworks_by_kernel, shared_rounds
 from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.backends import NAMES
 from deepbench_ops.cli import cli
 from deepbench_ops.commands import frameworks
+from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.pages import framework_comparison_data, framework_page
 from deepbench_ops.releases import release_table
 
@@ -56,6 +57,36 @@ def test_no_difference_has_no_fastest():
 def test_less_than_a_percent_makes_no_fastest():
     """Without any noise, half a per cent is still no reason to choose."""
     assert {""} == {contest.fastest for contest in contested(1.005, 1e-6)}
+
+
+def led(difference, kernels=300):
+    """Kernels with five rounds that measured numpy and torch, the latter so much slower."""
+    random = np.random.default_rng(3)
+    names = [NEWEST[name].name for name in ("numpy", "torch")]
+    points, shared = [], {}
+    for number in range(kernels):
+        problem = f"m{number + 1}_n64_k64_NN"
+        both = [measured(name, problem, 1e-3, 0.01, random) for name in ("numpy", "torch")]
+        levels = random.normal([0.0, difference], 0.02, (5, 2))
+        rows = np.exp(levels[:, None] + random.normal(0, 0.005, (5, 8, 2))) * 1e-3
+        shared[shared_rounds.task_of(both[0])] = [
+            Round(
+                [dict(zip(names, sweep, strict=True)) for sweep in sweeps],
+                id=str(place),
+                anchor=names[0],
+            )
+            for place, sweeps in enumerate(rows.tolist())
+        ]
+        points += both
+    return frameworks_by_kernel.contests(points, shared)
+
+
+def test_leads_from_shared_rounds_are_corrected_for_the_number_of_kernels():
+    """Of 300 kernels without a difference one interval of 99 % leaves out 1, and is no lead."""
+    same = led(0.0)
+    assert {5} == {contest.shared for contest in same}
+    assert {""} == {contest.fastest for contest in same}
+    assert 290 < sum(contest.fastest == "numpy" for contest in led(0.2))
 
 
 def test_a_star_that_is_not_at_the_smallest_time_is_explained():
