@@ -31,7 +31,7 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.garbage_collector_pause import no_collector
 from deepbench_ops.releases import plugin_digest, table_location
 from deepbench_ops.releases.release_table import Release
-from deepbench_ops.storage import atomic_write, input_digest, json_cache, locks
+from deepbench_ops.storage import atomic_write, input_digest, json_cache, locks, machine_files
 
 SCHEMAS = {
     "times": parquet_columns.TIMES,
@@ -311,7 +311,7 @@ def _days(times: pa.Table) -> dict[str, str]:
 
 def _size(machine: Path) -> int:
     """Return the bytes of a machine's folder."""
-    return sum(path.stat().st_size for path in machine.rglob("*") if path.is_file())
+    return sum(machine_files.sizes(machine).values())
 
 
 def _checksums(paths: Mapping[str, Path]) -> dict[str, str]:

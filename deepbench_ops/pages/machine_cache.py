@@ -5,13 +5,13 @@ import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, starmap
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from deepbench_ops.pages.forked_writing import divided
 from deepbench_ops.releases import plugin_digest
-from deepbench_ops.storage import compression, ensemble_round_files, input_digest
+from deepbench_ops.storage import compression, ensemble_round_files, input_digest, machine_files
 from deepbench_ops.storage import json_cache as cache_file
 
 NAME = re.compile(r"[0-9a-f]{16}(\.\w+)?|\.[0-9a-f]{16}\.\w+\.unfinished")
@@ -131,15 +131,15 @@ class MachineCache(Generic[Value]):
 
 def by_work(machines: Iterable[Path]) -> list[Path]:
     """Return the folders of machines, those first whose values take longest to compute."""
-    work = {each: sum(map(_work, each.rglob("*"))) for each in machines}
+    work = {each: sum(starmap(_work, machine_files.sizes(each).items())) for each in machines}
     return sorted(work, key=work.__getitem__, reverse=True)
 
 
-def _work(path: Path) -> int:
-    """Work that a file makes, in that of a byte of a result."""
+def _work(path: Path, size: int) -> int:
+    """Work that a file of so many bytes makes, in that of a byte of a result."""
     of_rounds = path.parent.name == ensemble_round_files.FOLDER
     packed = path.name.endswith(compression.ENDING)
-    return path.stat().st_size * (ROUNDS if of_rounds else RECORDS if packed else 1)
+    return size * (ROUNDS if of_rounds else RECORDS if packed else 1)
 
 
 def _name(machine: Path) -> str:

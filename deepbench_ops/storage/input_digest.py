@@ -3,9 +3,12 @@
 import hashlib
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+
+from deepbench_ops.storage import machine_files
 
 PACKAGE = Path(__file__).parent.parent
 PART = 1 << 20
@@ -18,14 +21,14 @@ LIBRARIES = ("asv", "numpy", "scipy")
 def of_machine(folder: Path, key: str) -> str:
     """Return the digest of a machine's folder, in hexadecimal.
 
-    key: everything that the values depend on besides the folder's files, such as `of_code`. Raises
-    OSError for a file that cannot be read.
+    key: everything that the values depend on besides the folder's files, such as `of_code`. A file
+    that is removed in the meantime counts as absent. Raises OSError for one that cannot be read.
     """
     digest = hashlib.blake2b(key.encode(), digest_size=16)
-    for path in sorted(filter(Path.is_file, folder.rglob("*"))):
+    for path, size in machine_files.sizes(folder).items():
         name = path.relative_to(folder).as_posix()
-        digest.update(f"\n{name} {path.stat().st_size}\n".encode())
-        with path.open("rb") as stream:
+        with suppress(FileNotFoundError), path.open("rb") as stream:
+            digest.update(f"\n{name} {size}\n".encode())
             while part := stream.read(PART):
                 digest.update(part)
     return digest.hexdigest()

@@ -117,6 +117,12 @@ def test_outdated_files_are_not_read(store):
     assert point_reading.load(store.results, "nvidia-m40", known) == after
 
 
+def test_an_unfinished_file_leaves_a_store_up_to_date(store):
+    """A command that saves results has it for a moment, and a killed one leaves it."""
+    (store.results / "nvidia-m40" / ".a.json.1-0.unfinished").write_text("{")
+    assert [] == store.outdated()
+
+
 def test_a_release_makes_machines_with_results_of_it_outdated_and_no_others(store):
     """The day of a release decides the order of points; a release that is added changes none."""
     known = releases(store)
