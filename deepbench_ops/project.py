@@ -106,8 +106,12 @@ def results(folder: Path | None = None) -> Path:
 
 
 def store(results: Path) -> Path:
-    """Return the folder of the Parquet files that are made from a folder of results."""
-    return results.parent / "store"
+    """Return the folder of the Parquet files that are made from a folder of results.
+
+    It lies next to these; next to the link where they are given as a symbolic link.
+    """
+    named = results.name not in ("", "..")
+    return (results if named else results.resolve()).parent / "store"
 
 
 def environments(folder: Path | None = None) -> Path:

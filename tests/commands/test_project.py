@@ -1,5 +1,7 @@
 """The project folder: found from any folder inside it, missed with one clear line outside."""
 
+from pathlib import Path
+
 import pytest
 from command import deepbench, make_project
 
@@ -77,6 +79,25 @@ def test_folders_are_those_of_the_configuration(clone, monkeypatch, start):
         assert clone / environments == project.environments().resolve()
         assert clone / "mine.csv" == table_location.of_project().resolve()
         assert clone / ".asv" / "history" == project.histories().resolve()
+
+
+@pytest.mark.parametrize(
+    ("start", "given"),
+    [
+        (".", "results"),
+        ("results", "."),
+        ("results/box", ".."),
+        ("docs/notes", "../../results/box/.."),
+        (".", "linked"),
+    ],
+)
+def test_the_store_lies_next_to_the_results(clone, monkeypatch, start, given):
+    """However their folder is spelt; a linked folder has its store next to the link."""
+    (clone / "results" / "box").mkdir(parents=True)
+    (clone / "elsewhere" / "results").mkdir(parents=True)
+    (clone / "linked").symlink_to(clone / "elsewhere" / "results")
+    monkeypatch.chdir(clone / start)
+    assert clone / "store" == project.store(Path(given)).resolve()
 
 
 def test_a_configuration_without_folders_means_those_of_asv(clone):
