@@ -1,4 +1,4 @@
-"""Check that the benchmark and the parameters of a stored result are those of a kernel.
+"""Check that the benchmark and parameters of a stored or sent result are those of a kernel.
 
 Result files may contain anything, such as benchmarks of other suites.
 """
@@ -8,9 +8,11 @@ from functools import cache
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.problems.precision import ALL_PRECISIONS, MIXED
+from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.problem_ids import problem_of
 from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.problems.selections import CLASSES
+from deepbench_ops.problems.suggestions import unknown
 
 SET_OF_CLASS = {kind: name for name, kind in CLASSES.items()}
 BENCHMARK = re.compile(
@@ -38,16 +40,38 @@ def why_not(benchmark: str, params: tuple[str, ...]) -> str:
         return f"{benchmark} {FOREIGN}"
     if named is None:
         return f"no benchmark is called {benchmark}"
-    family, ranks = named[1], params[2:]
-    counted = len(ranks) == 1 and ranks[0].isdecimal()
-    if len(params) < 2 or (not counted if TYPES[family].ranks else ranks):
-        return f"{', '.join(params)} are not the parameters of {family}"
     try:
-        problem_of(family, params[0])
+        refuse_unknown_kernel(named[1], named[3], params)
     except DeepbenchError as reason:
         return str(reason)
-    known = params[1] in (*ALL_PRECISIONS, MIXED)
-    return "" if known else f"no precision is called {params[1]}"
+    return ""
+
+
+def refuse_unknown_kernel(family: str, operation: str, params: tuple[str, ...]) -> None:
+    """Raise DeepbenchError unless a family has this operation and a kernel of these parameters.
+
+    params: problem, precision and, where a family has them, ranks, as in `why_not`.
+    """
+    kind = TYPES[family]
+    axes, ranks = (3 if kind.ranks else 2), params[2:]
+    if len(params) != axes or (ranks and not ranks[0].isdecimal()):
+        raise DeepbenchError(
+            f"{', '.join(params)} are not the parameters of {family}: it has {axes}"
+        )
+    problem_of(family, params[0])
+    for what, name, known in (
+        (f"operation of {family}", operation, stored_operations(kind)),
+        ("precision", params[1], (*ALL_PRECISIONS, MIXED)),
+    ):
+        if name not in known:
+            raise unknown(what, name, known)
+
+
+def stored_operations(kind: type[Problem]) -> tuple[str, ...]:
+    """Return the operations whose times results may have: those that are measured, and those of
+    published sheets."""
+    published = kind.sheets.times.values() if kind.sheets is not None else ()
+    return tuple(dict.fromkeys((*kind.operations, *kind.uncompared, *published)))
 
 
 @cache

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from deepbench_ops.problems.benchmark_names import why_not
 from deepbench_ops.storage import measurement_files
+from deepbench_ops.storage.result_key import unquoted
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 RECORDED = [
@@ -78,3 +80,14 @@ def test_records_whose_code_path_the_release_would_not_choose_bear_the_setting()
     profile = json.loads((RESULTS / "epyc-9005-2core" / "machine.profile").read_text())
     reading = profile["yardsticks"]["2"]["compute"]
     assert (None, True) == (reading["value"], "OPENBLAS_CORETYPE=Haswell" in reading["how"])
+
+
+def test_every_committed_time_is_of_a_kernel() -> None:
+    """Of a problem, an operation and a precision that its family has."""
+    reasons = set()
+    for path in sorted(RESULTS.glob("*/*-*.json")):
+        for name, (values, params, *_) in json.loads(path.read_text())["results"].items():
+            for value, key in zip(values or (), product(*params), strict=False):
+                if value is not None and not math.isnan(value):
+                    reasons.add(why_not(*unquoted(name, key)))
+    assert {""} == reasons

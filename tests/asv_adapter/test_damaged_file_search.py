@@ -145,6 +145,21 @@ def test_a_time_of_no_kernel_is_named_and_the_rest_answered(folder: Path) -> Non
     assert 1 == published_site.status(folder)
 
 
+@pytest.mark.parametrize(
+    "command",
+    [("export", "--format", "csv", "--machine", "lab-1"), ("fastest",), ("store", "build")],
+)
+def test_a_time_of_an_unknown_operation_is_named_and_the_rest_answered(
+    folder: Path, command: tuple[str, ...]
+) -> None:
+    """Also of a family whose bytes depend on the operation."""
+    row = [[1.0], [["'w7_h7_c512_n1_k2048_r1_s1_pad0_0_stride1_1'"], ["'float32'"]]]
+    name = "conv.InferenceDevice.kernel_backward"
+    change(result_of(folder), lambda content: content["results"].__setitem__(name, row))
+    status, _, err = deepbench(*command, "--results", str(folder / "results"))
+    assert (1, True) == (status, "1 times are left out: unknown operation of conv" in err)
+
+
 DAMAGE: dict[str, Callable[[dict[str, Any]], Any]] = {
     "no parameters": lambda content: content.pop("params"),
     "unknown column": lambda content: content["result_columns"].__setitem__(0, "odd"),

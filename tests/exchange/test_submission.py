@@ -434,7 +434,7 @@ REFUSED = {
     on_another_day: "torch-2.13.0 is of 2026-07-08, not of 2026-07-09",
     published_on_another_day: "published-2026.7.9 was published on another day than 2026-07-08",
     filed_as_published: "published is no environment of it",
-    a_third_parameter: "3 parameters: gemm has 2",
+    a_third_parameter: "8 are not the parameters of gemm: it has 2",
     an_unknown_set: "unknown set 'Nonsense'",
     an_unknown_operation: "unknown operation of gemm 'foo'",
     an_unknown_precision: "unknown precision 'float3'",

@@ -8,11 +8,10 @@ from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.submissions import submission_records
-from deepbench_ops.exchange.workbooks.workbook_headings import TIMES
 from deepbench_ops.machine.impossible_times import Roofs, times_bandwidth, times_peak
 from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.problems import size_checks
-from deepbench_ops.problems.precision import ALL_PRECISIONS, MIXED
+from deepbench_ops.problems.benchmark_names import refuse_unknown_kernel
 from deepbench_ops.problems.problem_ids import problem_of
 from deepbench_ops.problems.problem_lists import TYPES
 from deepbench_ops.problems.selections import CLASSES
@@ -99,25 +98,15 @@ def refuse_unknown(benchmark: str, params: Sequence[str]) -> None:
     family, *names = benchmark.split(".")
     if family not in TYPES:
         raise unknown("family", family, sorted(TYPES))
-    if len(names) != 2:
+    if len(names) != 2 or not names[1].startswith("kernel_"):
         raise DeepbenchError(f"{benchmark} is no benchmark: write FAMILY.SET.kernel_OPERATION")
     kind, kernel = names
-    axes = 3 if TYPES[family].ranks else 2
-    if len(params) != axes:
-        raise DeepbenchError(f"{len(params)} parameters: {family} has {axes}")
-    problem_id, precision = unquoted(benchmark, params[:2])[1]
-    problem = problem_of(family, problem_id)
-    operation = kernel.removeprefix("kernel_")
-    operations = {*problem.operations, *problem.uncompared, *TIMES.get(family, {}).values()}
-    for what, name, known in (
-        ("set", kind, CLASSES.values()),
-        (f"operation of {family}", operation, operations),
-        ("precision", precision, (*ALL_PRECISIONS, MIXED)),
-    ):
-        if name not in known:
-            raise unknown(what, name, sorted(known))
-    ranks = [str(size_checks.size("ranks", text)) for text in params[2:]]
-    spelt = [repr(problem.id), repr(precision), *ranks]
+    if kind not in CLASSES.values():
+        raise unknown("set", kind, sorted(CLASSES.values()))
+    plain = unquoted(benchmark, params)[1]
+    refuse_unknown_kernel(family, kernel.removeprefix("kernel_"), plain)
+    ranks = [str(size_checks.size("ranks", text)) for text in plain[2:]]
+    spelt = [repr(problem_of(family, plain[0]).id), repr(plain[1]), *ranks]
     if list(params) != spelt:
         raise DeepbenchError(f"write its parameters as {', '.join(spelt)}")
 
