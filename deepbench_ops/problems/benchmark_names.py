@@ -7,7 +7,9 @@ import re
 from functools import cache
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.problems.precision import ALL_PRECISIONS, MIXED
+from deepbench_ops.problems import size_checks
+from deepbench_ops.problems.collective import Collective
+from deepbench_ops.problems.precision import MIXED, PRECISIONS
 from deepbench_ops.problems.problem import Problem
 from deepbench_ops.problems.problem_ids import problem_of
 from deepbench_ops.problems.problem_lists import TYPES
@@ -53,25 +55,45 @@ def refuse_unknown_kernel(family: str, operation: str, params: tuple[str, ...]) 
     params: problem, precision and, where a family has them, ranks, as in `why_not`.
     """
     kind = TYPES[family]
-    axes, ranks = (3 if kind.ranks else 2), params[2:]
-    if len(params) != axes or (ranks and not ranks[0].isdecimal()):
+    axes = 3 if kind.ranks else 2
+    if len(params) != axes:
         raise DeepbenchError(
             f"{', '.join(params)} are not the parameters of {family}: it has {axes}"
         )
-    problem_of(family, params[0])
-    for what, name, known in (
-        (f"operation of {family}", operation, stored_operations(kind)),
-        ("precision", params[1], (*ALL_PRECISIONS, MIXED)),
-    ):
-        if name not in known:
-            raise unknown(what, name, known)
+    problem = problem_of(family, params[0])
+    operations = _stored_operations(kind)
+    if operation not in operations:
+        raise unknown(f"operation of {family}", operation, operations)
+    refuse_unknown_precision(kind, params[1])
+    for ranks in params[2:]:
+        _refuse_ranks(problem, ranks)
 
 
-def stored_operations(kind: type[Problem]) -> tuple[str, ...]:
+def refuse_unknown_precision(kind: type[Problem], precision: str) -> None:
+    """Raise DeepbenchError for a precision at which a family is neither measured nor published:
+    DeepBench's sheets have PRECISIONS and MIXED."""
+    published = (*PRECISIONS, MIXED) if kind.sheets is not None else ()
+    known = tuple(dict.fromkeys((*kind.precisions, *published)))
+    if precision not in known:
+        raise unknown(f"precision of {kind.family}", precision, known)
+
+
+def _stored_operations(kind: type[Problem]) -> tuple[str, ...]:
     """Return the operations whose times results may have: those that are measured, and those of
     published sheets."""
     published = kind.sheets.times.values() if kind.sheets is not None else ()
     return tuple(dict.fromkeys((*kind.operations, *kind.uncompared, *published)))
+
+
+def _refuse_ranks(problem: Problem, text: str) -> None:
+    """Raise DeepbenchError for a number of ranks in another spelling than asv's, or on which the
+    problem cannot be."""
+    name = f"the number of ranks of {problem.family}"
+    ranks = int(size_checks.size(name, text))
+    if text != str(ranks):
+        raise DeepbenchError(f"{name} is {text!r}: write {ranks}")
+    if isinstance(problem, Collective) and (reason := problem.indivisible(ranks)):
+        raise DeepbenchError(reason)
 
 
 @cache

@@ -420,3 +420,31 @@ def test_the_repo_of_a_configuration_knows_them(releases):
     release_table.append(releases, [DAY])
     conf = asv_api.configuration({"repo": str(releases), "dvcs": "releases", "project": "p"})
     assert asv_api.repository(conf).frameworks() == {"numpy", "published"}
+
+
+@pytest.mark.parametrize(
+    ("section", "reason"),
+    [
+        (
+            [
+                ["Quantised Linear", None, "m", "n", "k", "group", "forward time (msec)"],
+                [None, None, 1, 64, 64, 32, 0.5],
+            ],
+            "G4: unknown precision of quantised_linear 'float32'",
+        ),
+        (
+            [
+                ["All Gather", None, "elements", "# nodes", "gather time (msec)"],
+                [None, None, 7, 2, 0.5],
+            ],
+            "E4: all_gather_n7 cannot be shared by 2 ranks",
+        ),
+    ],
+)
+def test_a_sheet_with_a_time_of_no_kernel_is_refused(tmp_path, section, reason):
+    """The commands that read results would leave it out."""
+    path = book(tmp_path / "in", NAME, section, specs=[["Set", "modern"]])
+    with pytest.raises(DeepbenchError) as caught:
+        filed(tmp_path, path)
+    assert reason in str(caught.value)
+    assert 1 == len(str(caught.value).splitlines())

@@ -437,7 +437,7 @@ REFUSED = {
     a_third_parameter: "8 are not the parameters of gemm: it has 2",
     an_unknown_set: "unknown set 'Nonsense'",
     an_unknown_operation: "unknown operation of gemm 'foo'",
-    an_unknown_precision: "unknown precision 'float3'",
+    an_unknown_precision: "unknown precision of gemm 'float3'",
     without_quotes: "write its parameters as 'm1760_n16_k1760_NN', 'float32'",
     an_alias: "write its parameters as 'n16777217'",
     without_a_stride: "stride_w is '0'",
@@ -560,7 +560,7 @@ def test_every_operation_that_is_measured_may_be_sent(problem, operation):
     """First calls, and times of a network's operations alone, as well."""
     [listed, *_] = problem.sets
     ranks = ["2"] if problem.ranks else []
-    params = [repr(problem.id), "'float32'", *ranks]
+    params = [repr(problem.id), repr(problem.precisions[0]), *ranks]
     benchmark = f"{problem.family}.{CLASSES[listed]}.kernel_{operation}"
     submission_checks.refuse_unknown(benchmark, params)
     with pytest.raises(DeepbenchError, match=f"unknown operation of {problem.family}"):

@@ -10,7 +10,6 @@ from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.submissions import submission_records
 from deepbench_ops.machine.impossible_times import Roofs, times_bandwidth, times_peak
 from deepbench_ops.machine.machine_profile import Profile
-from deepbench_ops.problems import size_checks
 from deepbench_ops.problems.benchmark_names import refuse_unknown_kernel
 from deepbench_ops.problems.problem_ids import problem_of
 from deepbench_ops.problems.problem_lists import TYPES
@@ -105,8 +104,7 @@ def refuse_unknown(benchmark: str, params: Sequence[str]) -> None:
         raise unknown("set", kind, sorted(CLASSES.values()))
     plain = unquoted(benchmark, params)[1]
     refuse_unknown_kernel(family, kernel.removeprefix("kernel_"), plain)
-    ranks = [str(size_checks.size("ranks", text)) for text in plain[2:]]
-    spelt = [repr(problem_of(family, plain[0]).id), repr(plain[1]), *ranks]
+    spelt = [repr(problem_of(family, plain[0]).id), repr(plain[1]), *plain[2:]]
     if list(params) != spelt:
         raise DeepbenchError(f"write its parameters as {', '.join(spelt)}")
 

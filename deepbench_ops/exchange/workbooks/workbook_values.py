@@ -15,10 +15,11 @@ from deepbench_ops.exchange.published import problem_matching, published_machine
 from deepbench_ops.exchange.published.published_machines import PublishedMachine
 from deepbench_ops.exchange.workbooks import workbook_timings, xlsx_reader
 from deepbench_ops.exchange.workbooks.workbook_timings import Place, Timing, Unread
+from deepbench_ops.problems.benchmark_names import why_not
 from deepbench_ops.problems.problem_lists import set_name
 from deepbench_ops.problems.selections import CLASSES
 from deepbench_ops.storage import bounded_read
-from deepbench_ops.storage.result_key import ResultKey
+from deepbench_ops.storage.result_key import ResultKey, unquoted
 
 
 @dataclass
@@ -96,6 +97,8 @@ def read(
     for timing in found:
         one = publications[places[timing.place.sheet].name]
         key = _key(timing, published_set)
+        if reason := why_not(*unquoted(*key)):
+            raise DeepbenchError(f"{path}: {timing.place}: {reason}")
         before = places_of.setdefault((one.machine.name, key), timing.place)
         if before.sheet != timing.place.sheet:
             name, params = key
