@@ -160,8 +160,8 @@ class Conv(Problem):
         """
         if self.r * self.s > 1:
             return FAST_ALGORITHM
-        rows = _inside(self.h, self.pad_h, self.stride_h, self.p)
-        columns = _inside(self.w, self.pad_w, self.stride_w, self.q)
+        rows = _pixels_read(self.h, self.pad_h, self.stride_h, self.r, self.p)
+        columns = _pixels_read(self.w, self.pad_w, self.stride_w, self.s, self.q)
         return self.p * self.q / max(rows * columns, 1)
 
     def traffic(self) -> tuple[int, int]:
@@ -192,7 +192,14 @@ class Conv(Problem):
         }
 
 
-def _inside(size: int, pad: int, stride: int, outputs: int) -> int:
-    """Return the number of outputs along one axis that a filter of size 1 takes from the image and
-    not from the padding."""
-    return sum(0 <= stride * place - pad < size for place in range(outputs))
+def _pixels_read(size: int, pad: int, stride: int, filter: int, outputs: int) -> int:
+    """Return the number of pixels along one axis of an image that some position of a filter covers.
+
+    filter: its size. outputs: the number of its positions. Pixels of the padding do not count. In
+    each stride the first min(filter, stride) pixels are covered.
+    """
+    each = min(filter, stride)
+    end = min(pad + size, (outputs - 1) * stride + filter)
+    start = min(pad, end)
+    covered = [place // stride * each + min(place % stride, each) for place in (start, end)]
+    return covered[1] - covered[0]

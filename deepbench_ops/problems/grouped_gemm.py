@@ -1,7 +1,10 @@
 """Products of the experts of a mixture: each group of rows times its own matrix."""
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
+from math import log
 from typing import Annotated, ClassVar
 
 from deepbench_ops.problems.precision import precision
@@ -9,6 +12,10 @@ from deepbench_ops.problems.problem import MODERN_SETS, Problem, computed
 
 SPLITS = ("balanced", "single", "skewed")
 """Divisions of rows among groups: even, one row for each of some groups, and uneven."""
+
+EULER = 0.5772156649015329
+EXACT_TERMS = 10_000
+"""Number of terms of the harmonic series that are added up; longer sums are approximated."""
 
 
 @dataclass(frozen=True)
@@ -74,19 +81,24 @@ class GroupedGemm(Problem):
         if self.split == "balanced":
             return tuple(rows // groups + (i < rows % groups) for i in range(groups))
         if self.split == "single":
-            taken = [place * groups // rows for place in range(rows)]
-            return tuple(taken.count(i) for i in range(groups))
+            firsts = [-(-group * rows // groups) for group in range(groups + 1)]
+            return tuple(end - start for start, end in pairwise(firsts))
         even = -(-groups // 2)
         places = [i // 2 + (i % 2) * even for i in range(groups)]
-        whole = sum(1 / (1 + place) for place in range(groups))
+        whole = _harmonic(groups)
         found = [int(rows / (1 + place) / whole) for place in places]
         found[0] += rows - sum(found)
         return tuple(found)
 
     @property
     def busy(self) -> int:
-        """Number of groups with rows."""
-        return sum(load > 0 for load in self.loads)
+        """Number of groups with rows, as in `loads`."""
+        if self.split != "skewed":
+            return min(self.m, self.groups)
+        whole = _harmonic(self.groups)
+        places = range(1, self.groups + 1)
+        found = bisect_left(places, True, key=lambda place: self.m / place / whole < 1)
+        return max(found, 1)  # the first group has the remaining rows
 
     @property
     def flops(self) -> int:
@@ -115,3 +127,11 @@ class GroupedGemm(Problem):
             "backward_weight": (x + y, self.groups * self.n * self.k),
         }[computed(operation)]
         return read * weight.input_bytes + written * weight.output_bytes
+
+
+def _harmonic(terms: int) -> float:
+    """Return 1 + 1/2 + ... + 1/terms; of more than EXACT_TERMS the asymptotic expansion, whose
+    error is below 1/(120·terms⁴)."""
+    if terms <= EXACT_TERMS:
+        return sum(1 / (1 + place) for place in range(terms))
+    return log(terms) + EULER + 1 / (2 * terms) - 1 / (12 * terms**2)
