@@ -160,36 +160,56 @@ class Conv(Problem):
         """
         if self.r * self.s > 1:
             return FAST_ALGORITHM
-        rows = _pixels_read(self.h, self.pad_h, self.stride_h, self.r, self.p)
-        columns = _pixels_read(self.w, self.pad_w, self.stride_w, self.s, self.q)
+        rows, columns = self._read
         return self.p * self.q / max(rows * columns, 1)
 
-    def traffic(self) -> tuple[int, int]:
-        """Images and filters read once, the output written once: the forward pass.
-
-        Each backward pass moves the same three tensors, reading two and writing one: see
-        `bytes_of`.
-        """
-        sizes = self._sizes()
-        return sizes["images"] + sizes["filters"], sizes["output"]
-
-    def bytes_of(self, name: str, operation: str) -> float:
-        """Bytes of the two tensors that the pass reads and of the one that it writes.
-
-        The passes differ only where input and output types do (int8).
-        """
-        weight = precision(name)
-        sizes = self._sizes()
-        written = sizes[WRITTEN[computed(operation)]]
-        return (sum(sizes.values()) - written) * weight.input_bytes + written * weight.output_bytes
-
-    def _sizes(self) -> dict[str, int]:
-        """Elements of the three tensors that every pass moves."""
+    @property
+    def elements(self) -> dict[str, int]:
+        """Elements of images, filters and output."""
         return {
             "images": self.n * self.c * self.h * self.w,
             "filters": self.k * self.c * self.r * self.s,
             "output": self.n * self.k * self.p * self.q,
         }
+
+    def traffic(self) -> tuple[int, int]:
+        """Images and filters read once, the output written once: the forward pass.
+
+        Of the images only the pixels that some position of a filter covers are read: a filter
+        smaller than its stride skips some, and the last rows and columns may be too few for another
+        position. Each backward pass moves the same three tensors, reading two and writing one: see
+        `bytes_of`.
+        """
+        sizes = self.elements
+        return self._images_read + sizes["filters"], sizes["output"]
+
+    def bytes_of(self, name: str, operation: str) -> float:
+        """Bytes of the two tensors that the pass reads and of the one that it writes.
+
+        The gradient of the images has all pixels: zeros where no filter reads. The passes differ
+        otherwise only where input and output types do (int8).
+        """
+        weight = precision(name)
+        written = WRITTEN[computed(operation)]
+        moved = self.elements
+        if written != "images":
+            moved["images"] = self._images_read
+        result = moved.pop(written)
+        return sum(moved.values()) * weight.input_bytes + result * weight.output_bytes
+
+    @property
+    def _images_read(self) -> int:
+        """Elements of the images that some position of a filter covers."""
+        rows, columns = self._read
+        return self.n * self.c * rows * columns
+
+    @property
+    def _read(self) -> tuple[int, int]:
+        """Rows and columns of an image that some position of a filter covers."""
+        return (
+            _pixels_read(self.h, self.pad_h, self.stride_h, self.r, self.p),
+            _pixels_read(self.w, self.pad_w, self.stride_w, self.s, self.q),
+        )
 
 
 def _pixels_read(size: int, pad: int, stride: int, filter: int, outputs: int) -> int:

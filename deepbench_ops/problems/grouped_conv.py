@@ -107,10 +107,10 @@ class GroupedConv(Problem):
         return self.each.fast_factor
 
     def traffic(self) -> tuple[float, float]:
-        """Images and filters read once, the output written once: the forward pass."""
+        """Pixels that a filter covers and filters read once, the output written once: forward."""
         read, written = self.each.traffic()
         return self.groups * read, self.groups * written
 
     def bytes_of(self, name: str, operation: str) -> float:
-        """Bytes of the two tensors that a pass reads and of the one that it writes."""
+        """Bytes of the two tensors that a pass reads and of the one that it writes: see `Conv`."""
         return self.groups * self.each.bytes_of(name, operation)

@@ -527,6 +527,23 @@ def test_each_pass_reads_two_tensors_and_writes_one():
     assert {ODD.flops} == {ODD.flops_of(each) for each in OPERATIONS}
 
 
+def test_pixels_that_no_filter_covers_are_not_read():
+    """A filter of 1 x 1 with a stride of 2 reads a quarter of them; the gradient has all."""
+    problem = Conv(56, 56, 256, 1, 128, 1, 1, 0, 0, 2, 2)
+    read, others = 256 * 28 * 28, 128 * 256 + 128 * 28 * 28
+    for operation in ("forward", "backward_weights"):
+        assert 4 * (read + others) == problem.bytes_of("float32", operation)
+    assert 4 * (read + others) == problem.bytes("float32")
+    assert 4 * (4 * read + others) == problem.bytes_of("float32", "backward_data")
+
+
+def test_memory_holds_the_pixels_that_no_filter_covers_too():
+    problem = Conv(56, 56, 256, 1, 128, 1, 1, 0, 0, 2, 2)
+    whole = 2 * problem.bytes_of("float32", "backward_data")
+    needed = {loaded("numpy").memory_needed(problem, "float32", each) for each in OPERATIONS}
+    assert {whole} == needed
+
+
 def test_first_layers_are_those_the_workbooks_mark():
     """Three channels or fewer: the rule finds exactly the ten rows printed as N/A."""
     assert FIRST_LAYERS == {p.id for p in load("conv", "training") if p.first_layer}

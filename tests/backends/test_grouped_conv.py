@@ -156,6 +156,16 @@ def test_work_is_that_of_the_channels_of_a_group():
     assert 2 * 56 * 56 * 32 * 128 * 3 * 16 == patches.flops
 
 
+def test_a_stride_beyond_the_filter_skips_pixels_in_every_group():
+    """Of 16 channels in 4 groups, 3 of 5 rows and of 5 columns are read."""
+    problem = GroupedConv(4, 5, 5, 16, 2, 8, 1, 1, 0, 2)
+    read, others = 2 * 16 * 3 * 3, 8 * 4 + 2 * 8 * 3 * 3
+    assert 4 * (read + others) == problem.bytes("float32") == problem.bytes_of("float32", "forward")
+    whole = 4 * (2 * 16 * 5 * 5 + others)
+    assert whole == problem.bytes_of("float32", "backward_data")
+    assert 2 * whole == loaded("numpy").memory_needed(problem, "float32", "forward")
+
+
 def test_pictures_have_no_gradient():
     """Nothing consumes the gradient of a network's own pictures."""
     patches = GroupedConv(1, 224, 224, 3, 32, 128, 4, 4, 0, 4)

@@ -21,6 +21,18 @@ def test_products_of_a_filter_of_one_pixel_are_those_inside_the_image(size, pad,
     assert problem.p / max(inside, 1) == problem.fast_factor
 
 
+@given(few, few, st.integers(0, 12), few)
+def test_pixels_read_are_those_that_some_position_of_the_filter_covers(size, filter, pad, stride):
+    """Distinct ones, without the padding."""
+    if filter > size + 2 * pad:
+        return
+    problem = Conv(size, size, 1, 1, 1, filter, filter, pad, pad, stride, stride)
+    first = [stride * place - pad for place in range(problem.p)]
+    covered = {place + pixel for place in first for pixel in range(filter)}
+    read = len(covered & {*range(size)}) ** 2
+    assert (read + filter**2, problem.p**2) == problem.traffic()
+
+
 @given(st.integers(1, 300), st.integers(1, 300))
 def test_single_rows_go_to_the_groups_that_counting_gives(groups, rows):
     taken = [place * groups // rows for place in range(rows)]
@@ -45,6 +57,7 @@ def test_the_largest_sizes_are_counted_at_once():
     """An import may name them: a loop over 10^12 places would last for hours."""
     row = problem_of("conv", f"w{LARGEST}_h1_c1_n1_k1_r1_s1_pad0_0_stride1_1")
     assert 1.0 == row.fast_factor
+    assert LARGEST == row._images_read
     experts = {
         split: problem_of("grouped_gemm", f"e{LARGEST}_m{LARGEST}_n1_k1_{split}").busy
         for split in ("balanced", "single", "skewed")

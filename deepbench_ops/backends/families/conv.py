@@ -35,6 +35,14 @@ def refuse(problem: Conv, precision: str, operation: str) -> None:
         )
 
 
+def memory_needed(problem: Conv, operation: str, execution: str) -> float:
+    """Return the bytes of images, filters and output in float32, drawn and converted.
+
+    Pixels that no position of a filter covers count as well.
+    """
+    return 2 * 4 * sum(problem.elements.values())
+
+
 @dataclass(frozen=True)
 class ConvInputs:
     """The operands of a convolution, each drawn at its first use.

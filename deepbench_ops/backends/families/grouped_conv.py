@@ -35,6 +35,11 @@ def refuse(problem: GroupedConv, precision: str, operation: str) -> None:
         raise Unsupported("nothing consumes the gradient of a network's input pictures")
 
 
+def memory_needed(problem: GroupedConv, operation: str, execution: str) -> float:
+    """Return the bytes of the convolutions of all groups."""
+    return problem.groups * conv.memory_needed(problem.each, operation, execution)
+
+
 @dataclass(frozen=True)
 class GroupedConvInputs:
     """C-contiguous operands with the axes N, C, H, W (filters K, C/groups, R, S).
