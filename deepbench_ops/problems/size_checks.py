@@ -39,10 +39,24 @@ def size(name: str, given: object, kind: type[Problem] = Problem) -> float:
 def problem(family: str, sizes: Mapping[str, Any]) -> Problem:
     """Return the problem with these sizes; raise DeepbenchError if it cannot exist."""
     made = TYPES[family](**sizes)
-    reason = made.impossible()
+    reason = made.impossible() or _changed_share(made)
     if reason:
         raise DeepbenchError(f"{made.id}: {reason}")
     return made
+
+
+def _changed_share(made: Problem) -> str:
+    """Reason for a share that the problem's id does not give back: others would have the same id,
+    or it would be none; "" if there is no such share."""
+    shares = [name for name, kind in size_types(type(made)).items() if kind is float]
+    found = re.fullmatch(made.id_pattern, made.id) if shares else None
+    for name in shares:
+        value = getattr(made, name)
+        if found is None:
+            return f"{name} {value!r} is too close to 0 or 1: write one from 0.0001 to 0.999999"
+        if float(found[name]) != value:
+            return f"{name} {value!r} has more digits than its id: write {found[name]}"
+    return ""
 
 
 def number(given: object) -> float:

@@ -286,6 +286,10 @@ BAD = {
     ),
     "a transpose": (workbooks.gemm((*A_GEMM[:3], "X", "N", 1)), "F4: a transpose is 'X'"),
     "sparsity": (workbooks.sparse((8, 8, 8, "N", "N", 1.5, 1, 1)), "H4: sparsity is '1.5'"),
+    "a sparsity of seven digits": (
+        workbooks.sparse((80, 8, 80, "N", "N", 0.1234567, 1, 1)),
+        "C4: m80_n8_k80_NN_sparsity0.123457: sparsity 0.1234567 has more digits than its id",
+    ),
     "a unit": (workbooks.gemm((*A_GEMM, 1), headers=("Time",)), "I4: its header names no unit"),
     "another file": (workbooks.gemm((*A_GEMM, "=[1]Sheet1!A1")), ELSEWHERE),
     "a folder": (workbooks.gemm((*A_GEMM, r"='C:\a\[b.xlsx]S 1'!A1")), ELSEWHERE),
