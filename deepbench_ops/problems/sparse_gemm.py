@@ -60,6 +60,15 @@ class SparseGemm(Problem):
         turned = "NT"[self.a_transposed] + "NT"[self.b_transposed]
         return f"m{self.m}_n{self.n}_k{self.k}_{turned}_sparsity{self.sparsity:g}"
 
+    def impossible(self) -> str:
+        """Reason for a sparsity that leaves no value of A."""
+        if self.nonzeros:
+            return ""
+        return (
+            f"sparsity {self.sparsity!r} leaves none of the {self.m} x {self.k} entries of A: write"
+            " a smaller one"
+        )
+
     @property
     def title(self) -> str:
         """Title such as "7680 x 1 x 2560, 95 % zeros": m, n, k and the sparsity."""

@@ -29,6 +29,7 @@ from deepbench_ops.problems.conv import Conv
 from deepbench_ops.problems.family_list import MODERN_LIST, problem_of_line
 from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.precision import TABLE, groups, precision
+from deepbench_ops.problems.problem_ids import problem_of
 from deepbench_ops.problems.problem_lists import TYPES, heading, published_only, title_prefix
 from deepbench_ops.problems.rnn import Rnn
 from deepbench_ops.problems.selections import CLASSES, FAMILY_SELECTIONS, operations
@@ -472,6 +473,13 @@ def test_sparse_bytes_of_a_small_product():
     problem = SparseGemm(4, 2, 5, sparsity=0.75)
     assert 5 == problem.nonzeros
     assert 4 * (5 + 10 + 8) + 4 * (5 + 5) == problem.bytes("float32")
+
+
+def test_a_sparse_product_without_a_stored_value_is_refused():
+    """Of 8 entries at a sparsity of 0.95 none is left; at 0.9 one is."""
+    with pytest.raises(DeepbenchError, match=r"0\.95 leaves none of the 4 x 2 entries of A"):
+        problem_of("sparse_gemm", "m4_n1_k2_NN_sparsity0.95")
+    assert 1 == problem_of("sparse_gemm", "m4_n1_k2_NN_sparsity0.9").nonzeros
 
 
 def test_sparse_operations_count_their_own_work():
