@@ -121,21 +121,21 @@ class QuantisedLinear(Problem):
         """Bytes of all scales that are read at the precision `name`.
 
         int4: one of the activations' type for each group; mxfp4 with wider activations: an exponent
-        for each 32 weights; int8_row: float32 for each row of W; fp8_row: for each row of x and W;
-        fp8_block: for each 1 x 128 of x and 128 x 128 of W; mxfp8, mxfp4: an exponent for each 32
-        of x and of W.
+        for each 32 weights of a row; int8_row: float32 for each row of W; fp8_row: for each row of
+        x and W; fp8_block: for each 1 x 128 of x and 128 x 128 of W; mxfp8, mxfp4: an exponent for
+        each 32 of a row of x and of W. The last block of a row may be smaller.
         """
         m, n, k = self.m, self.n, self.k
-        across = -(-k // FP8_BLOCK)
+        across, blocks = -(-k // FP8_BLOCK), -(-k // MX_BLOCK)
         counted = {
             "float32_int4": n * k / self.group * FLOAT_BYTES,
             "bfloat16_int4": n * k / self.group * precision("bfloat16").input_bytes,
-            "float32_mxfp4": n * k / MX_BLOCK * EXPONENT_BYTES,
-            "bfloat16_mxfp4": n * k / MX_BLOCK * EXPONENT_BYTES,
+            "float32_mxfp4": n * blocks * EXPONENT_BYTES,
+            "bfloat16_mxfp4": n * blocks * EXPONENT_BYTES,
             "int8_row": n * FLOAT_BYTES,
             "fp8_row": (m + n) * FLOAT_BYTES,
             "fp8_block": (m + -(-n // FP8_BLOCK)) * across * FLOAT_BYTES,
-            "mxfp8": (m + n) * k / MX_BLOCK * EXPONENT_BYTES,
-            "mxfp4": (m + n) * k / MX_BLOCK * EXPONENT_BYTES,
+            "mxfp8": (m + n) * blocks * EXPONENT_BYTES,
+            "mxfp4": (m + n) * blocks * EXPONENT_BYTES,
         }
         return counted.get(name, 0.0)

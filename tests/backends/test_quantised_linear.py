@@ -303,6 +303,13 @@ def test_work_and_traffic_are_counted_with_the_scales():
     assert 4096 / 2 + weights / 2 + (4096 + weights) / 32 + 4096 * 2 == problem.bytes("mxfp4")
 
 
+def test_a_last_block_that_is_not_full_has_a_whole_scale():
+    """Rows of 40 have two blocks of 32 in the MX formats."""
+    problem = QuantisedLinear(3, 5, 40, 8)
+    scales = {"float32_mxfp4": 5 * 2, "bfloat16_mxfp4": 5 * 2, "mxfp8": 8 * 2, "mxfp4": 8 * 2}
+    assert scales == {name: problem.scale_bytes(name) for name in scales}
+
+
 def test_a_frameworks_own_layer_takes_and_returns_float32():
     """Its bytes count x and y as such; the other layers of int8_row have bfloat16."""
     problem = QuantisedLinear(2, 8, 32)
