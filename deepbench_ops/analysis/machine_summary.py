@@ -92,7 +92,7 @@ def _summary(
     every = [point for points in kernels for point in points]
     return FamilySummary(
         *key[:4],
-        newest=max((point.release for point in newest), key=lambda release: release.date),
+        newest=max((point.release for point in newest), key=lambda release: release.recency),
         kernels=len(kernels),
         of_roof=_middle(share(profile, point) for point in newest),
         headline=len(headline & {(p.family, p.set, p.problem_id) for p in every}),
@@ -106,7 +106,7 @@ def _sources(kernels: Iterable[Sequence[Point]]) -> tuple[Source, ...]:
     for points in kernels:
         release = newest_point(points).release
         by[release].append([point for point in points if point.release == release])
-    newest = sorted(by, key=lambda release: release.date, reverse=True)
+    newest = sorted(by, key=lambda release: release.recency, reverse=True)
     return tuple(
         Source(release, len(by[release]), selections([p for own in by[release] for p in own]))
         for release in newest

@@ -13,6 +13,7 @@ from statistics import geometric_mean, median
 from deepbench_ops.analysis.points import KernelKey, Point
 from deepbench_ops.analysis.settings_and_state_agreement import groups_that_agree
 from deepbench_ops.measure import machine_states
+from deepbench_ops.releases.release_table import Release
 
 
 def same_kernel(point: Point) -> KernelKey:
@@ -28,7 +29,7 @@ def pooled_times(points: Iterable[Point]) -> dict[KernelKey, list[Point]]:
     states agree are one time.
     """
     by_kernel: dict[KernelKey, list[Point]] = defaultdict(list)
-    newest_first = sorted(points, key=lambda p: (p.release.date, p.release.name), reverse=True)
+    newest_first = sorted(points, key=lambda point: point.release.recency, reverse=True)
     for point in newest_first:
         by_kernel[same_kernel(point)].append(point)
     return {
@@ -47,8 +48,8 @@ def newest_point(points: Sequence[Point]) -> Point:
     Of several settings or states it is the one that `groups_that_agree` puts first; sets are
     pooled. Of published figures of one day the fastest counts.
     """
-    newest = max(point.release.date for point in points)
-    first, *_ = groups_that_agree([point for point in points if point.release.date == newest])
+    newest = _newest_release(points)
+    first, *_ = groups_that_agree([point for point in points if point.release == newest])
     if first[0].release.measurable:
         return pooled_point(first)
     return min(first, key=lambda point: point.seconds)
@@ -60,7 +61,7 @@ def pooled_point(points: Sequence[Point]) -> Point:
     Its seconds are the median of all processes. Its interval holds those of all sets, and is none
     where one of them has none. A point of an ensemble stands for all.
     """
-    newest = max((point.release for point in points), key=lambda release: release.date)
+    newest = _newest_release(points)
     several = sorted((p for p in points if p.release == newest), key=lambda point: point.set)
     several = [point for point in several if point.ensemble] or several
     first = several[0]
@@ -81,3 +82,7 @@ def pooled_point(points: Sequence[Point]) -> Point:
         threads=first.threads if len({p.threads for p in several}) == 1 else "",
         state=machine_states.together(point.state for point in several),
     )
+
+
+def _newest_release(points: Iterable[Point]) -> Release:
+    return max((point.release for point in points), key=lambda release: release.recency)

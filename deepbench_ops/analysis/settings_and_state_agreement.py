@@ -33,7 +33,8 @@ def groups_that_agree(points: Sequence[Point]) -> list[list[Point]]:
     """Return points in groups whose settings and states agree, each in the given order.
 
     First comes the group without settings, else the largest; among those of the same settings the
-    group of the most frequent state. Points of unknown settings or states belong to these.
+    group of the most frequent state; of equally frequent ones the first by name. Points of unknown
+    settings or states belong to these.
     """
     return [group for each in _of_settings(points) for group in _of_states(each)]
 
@@ -52,16 +53,21 @@ def _of_states(points: Sequence[Point]) -> list[list[Point]]:
 def preferred(states: Mapping[str, int]) -> str:
     """Return the state to compare in: that of most points, "" where none is known.
 
-    states: numbers of points. One in which nothing can be compared comes last.
+    states: numbers of points. One in which nothing can be compared comes last. Of equally frequent
+    ones it is the first by name.
     """
-    return max(states, key=lambda state: (state not in INCOMPARABLE, states[state]), default="")
+    return max(
+        sorted(states),
+        key=lambda state: (state not in INCOMPARABLE, states[state]),
+        default="",
+    )
 
 
 def _of_settings(points: Sequence[Point]) -> list[list[Point]]:
     if len({point.settings for point in points} - {None}) < 2:
         return [list(points)] if points else []
     counted = Counter(point.settings for point in points if point.settings is not None)
-    home: Settings = () if () in counted else counted.most_common(1)[0][0]
+    home: Settings = () if () in counted else max(sorted(counted), key=counted.__getitem__)
     groups: dict[Settings, list[Point]] = {home: []}
     for point in points:
         key = home if point.settings is None else point.settings

@@ -56,6 +56,16 @@ class Release:
     def __hash__(self) -> int:
         return hash(self.hash)
 
+    @cached_property
+    def recency(self) -> tuple[datetime.date, Version, str]:
+        """The place among a framework's releases, the newest last: by day, those of one day by
+        version, those without one (commits) by name."""
+        try:
+            version = Version(self.version)
+        except InvalidVersion:
+            version = Version("0")
+        return self.date, version, self.name
+
     @property
     def milliseconds(self) -> int:
         """Midnight UTC of the release's day, as asv and JavaScript count dates."""

@@ -52,6 +52,16 @@ def test_groups_hold_every_point_once(states) -> None:
         assert most == comparable.count(first.pop())
 
 
+@pytest.mark.parametrize("step", [1, -1], ids=["in order", "reversed"])
+def test_of_equally_frequent_states_and_settings_the_first_by_name_counts(step) -> None:
+    """In whatever order their files are read."""
+    groups_that_agree = settings_and_state_agreement.groups_that_agree
+    states = [point(state=NEAR), point(state=FAR)]
+    assert FAR == groups_that_agree(states[::step])[0][0].state
+    settings = [point(settings=(("B", "1"),)), point(settings=(("A", "1"),))]
+    assert (("A", "1"),) == groups_that_agree(settings[::step])[0][0].settings
+
+
 def test_a_history_says_which_state_it_is_of() -> None:
     """Remarks name the state of the times that are used, and those that are left out."""
     used = [point(state=NEAR), point(state=NEAR), point()]
@@ -77,7 +87,7 @@ def history(*states: str) -> list[kernel_lines.Line]:
 def test_a_change_of_state_is_no_change_of_a_kernel() -> None:
     """Releases of two states make two lines without a change, where one line would have one."""
     found = history(*[NEAR] * 7, *[FAR] * 7)
-    assert [NEAR, FAR] == [line.state for line in found]
+    assert [FAR, NEAR] == [line.state for line in found]
     assert [[], []] == [line.changes for line in found]
     assert [True, True] == [line.judgeable for line in found]
     (one,) = history(*[""] * 14)

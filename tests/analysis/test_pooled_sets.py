@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("asv", reason="results are read by asv")
 from deepbench_ops.analysis import frameworks_by_kernel, machine_comparison
-from deepbench_ops.analysis.pooled_sets import pooled_point
+from deepbench_ops.analysis.pooled_sets import newest_point, pooled_point, pooled_times
 from deepbench_ops.releases.release_table import Release
 
 OLD = Release("numpy", "2.3.5", date(2025, 1, 1))
@@ -42,6 +42,16 @@ def test_a_single_set_stays_as_it_is():
     """Nothing of a kernel that is in one set is computed again; of releases the newest counts."""
     alone = point(NUMPY, (1.0, 2.0))
     assert alone == pooled_point([alone, point(OLD, (9.0, 9.0), DEVICE)])
+
+
+@pytest.mark.parametrize("step", [1, -1], ids=["in order", "reversed"])
+def test_of_two_releases_of_one_day_the_higher_version_is_the_newest(step):
+    """In whatever order their files are read; as text, 2.9 would come after 2.10."""
+    releases = [Release("numpy", version, NUMPY.date) for version in ("2.9.0", "2.10.0")]
+    found = [point(releases[0], (1.0,)), point(releases[1], (2.0,))][::step]
+    assert (2.0, 2.0) == (pooled_point(found).seconds, newest_point(found).seconds)
+    (times,) = pooled_times(found).values()
+    assert [2.0, 1.0] == [each.seconds for each in times]
 
 
 def test_frameworks_meet_once_for_each_kernel():
