@@ -2,7 +2,9 @@
 
 Each point was measured by some processes; how far processes of one point lie apart is the noise
 that a difference between frameworks has to stand out of. Two processes say little of their own,
-so the noise is that of all a framework's kernels of a family together.
+so the noise is that of all a framework's kernels of a family together. Rounds of a history lie
+closer together than processes: their seconds are those of one anchor times the rounds' ratios, so
+that the noise of the anchor's calibration is not among them.
 """
 
 import math
@@ -97,14 +99,17 @@ def contests(points: Iterable[Point], shared: Shared = NONE) -> list[Contest]:
 def noises(points: Sequence[Point]) -> dict[tuple[str, str, str], float]:
     """Return how far processes of a point lie apart, by framework, family and device.
 
-    From the median over kernels, which a few disturbed ones do not move; the family's worst
-    framework for one whose points were measured by a single process each.
+    From the median over kernels, which a few disturbed ones do not move. Rounds of histories count
+    where no point of the framework was measured by several processes of its own. One whose points
+    were all measured by a single process is left out.
     """
-    groups: dict[tuple[str, str, str], list[Sequence[float]]] = defaultdict(list)
+    alone: dict[tuple[str, str, str], list[Sequence[float]]] = defaultdict(list)
+    of_histories: dict[tuple[str, str, str], list[Sequence[float]]] = defaultdict(list)
     for point in points:
         if len(point.rounds) > 1:
+            groups = alone if point.ensemble is None else of_histories
             groups[point.release.framework, point.family, point.device].append(point.rounds)
-    return {key: noise(rounds) for key, rounds in groups.items()}
+    return {key: noise(rounds) for key, rounds in {**of_histories, **alone}.items()}
 
 
 class _Lead(NamedTuple):
@@ -160,8 +165,8 @@ def _least(found: Sequence[Point]) -> Point:
 
 
 def _of(point: Point, noises: Noise) -> float:
-    """Return the noise of a point's framework, family and device, infinite where it is not
-    known."""
+    """Return the noise of a point's framework, family and device, where it is not known that of the
+    family's worst framework, infinite without any."""
     place = point.family, point.device
     known = noises.get((point.release.framework, *place))
     if known is not None:
@@ -178,14 +183,22 @@ def stands_out(ratio: float, deviation: float) -> bool:
 def doubt(first: Point, second: Point, noises: Noise, steps: JudgedSteps) -> tuple[float, int]:
     """Return the standard deviation of the log of two frameworks' ratio on a kernel, infinite where
     it is not known, and the number of rounds that measured both (0: their times were taken apart).
+
+    A time taken apart has the noise of its processes, over the root of their number. One from a
+    history has the noise of a single process, since all its rounds share the anchor's seconds.
     """
     step = steps.between(first, second)
     if step is not None:
         found = step.verdict
         reach = math.log(found.high / found.low) / 2
         return reach / NORMAL_99, found.rounds
-    variances = [_of(point, noises) ** 2 / max(len(point.rounds), 1) for point in (first, second)]
-    return math.sqrt(sum(variances)), 0
+    return math.hypot(*(_deviation(point, noises) for point in (first, second))), 0
+
+
+def _deviation(point: Point, noises: Noise) -> float:
+    """Return the standard deviation of the log of a time by itself."""
+    processes = 1 if point.ensemble is not None else max(len(point.rounds), 1)
+    return _of(point, noises) / math.sqrt(processes)
 
 
 def wins(found: Iterable[Contest]) -> dict[str, dict[str, int]]:

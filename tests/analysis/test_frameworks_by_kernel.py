@@ -13,6 +13,7 @@ from example_points import GEMMS, point
 pytest.importorskip("asv", reason="results are read by asv's own classes")
 from deepbench_ops.analysis import frameworks_by_kernel, shared_rounds
 from deepbench_ops.analysis.kernel_lines import Line
+from deepbench_ops.analysis.points import Origin
 from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.backends import NAMES
 from deepbench_ops.cli import cli
@@ -23,6 +24,7 @@ from deepbench_ops.releases import release_table
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 NEWEST = {release.framework: release for release in release_table.load()}
+ORIGIN = Origin("numpy.jsonl.gz", "numpy-1.26.4", 10, 1.0, 0.99, 1.01, (9e-4, 1.1e-3))
 
 
 def measured(framework, problem, seconds, noise, random, processes=2):
@@ -57,6 +59,27 @@ def test_no_difference_has_no_fastest():
 def test_less_than_a_percent_makes_no_fastest():
     """Without any noise, half a per cent is still no reason to choose."""
     assert {""} == {contest.fastest for contest in contested(1.005, 1e-6)}
+
+
+def test_rounds_of_histories_do_not_hide_the_noise_of_processes():
+    """Ten rounds that share one calibration are no more certain than a single process."""
+    random = np.random.default_rng(1)
+    alone, of_histories = (
+        [
+            measured(name, problem, seconds, noise, random, rounds)._replace(ensemble=origin)
+            for problem in problems
+            for name, seconds in (("numpy", 1e-3), ("torch", 1.1e-3))
+        ]
+        for problems, noise, rounds, origin in (
+            (GEMMS[:20], 0.05, 2, None),
+            (GEMMS[20:40], 0.001, 10, ORIGIN),
+        )
+    )
+    found = frameworks_by_kernel.contests([*alone, *of_histories])
+    assert {""} == {contest.fastest for contest in found if contest.kernel.ensemble}
+    noises = frameworks_by_kernel.noises
+    assert noises(alone) == noises([*alone, *of_histories])
+    assert [pytest.approx(0.001, rel=0.2)] * 2 == list(noises(of_histories).values())
 
 
 def led(difference, kernels=300):
