@@ -11,10 +11,12 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
 from deepbench_ops.analysis import verdict
+from deepbench_ops.analysis.framework_order import Place, in_order
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.pooled_sets import pooled_point, same_kernel
 from deepbench_ops.analysis.process_noise import noise
@@ -84,9 +86,8 @@ def contests(points: Iterable[Point], shared: Shared = NONE) -> list[Contest]:
                 several.append(([pooled_point(each) for each in by.values()], sets))
     known = noises([point for found, _ in several for point in found])
     steps = JudgedSteps(shared)
-    steps.judge((_least(found), point) for found, _ in several for point in found)
-    ordered = [_in_order(found, steps) for found, _ in several]
-    steps.judge((first, second) for (_, first), (_, second), *_ in ordered)
+    ordered = in_order([found for found, _ in several], steps)
+    steps.judge((first.point, second.point) for first, second, *_ in ordered)
     leads = [_lead(found, steps) for found in ordered]
     together = [lead.verdict for lead in leads if lead.verdict is not None]
     stand = iter(verdict.corrected(together))
@@ -113,55 +114,46 @@ def noises(points: Sequence[Point]) -> dict[tuple[str, str, str], float]:
 
 
 class _Lead(NamedTuple):
-    """The points of a kernel, fastest first, and how many times as long the second takes.
+    """The places of a kernel's points, fastest first, and how many times as long the second takes.
 
     verdict: on the second after the first, None where no rounds have both.
     """
 
-    points: tuple[Point, ...]
+    places: tuple[Place, ...]
     ahead: float
     verdict: Verdict | None
 
 
-def _lead(ordered: Sequence[tuple[float, Point]], steps: JudgedSteps) -> _Lead:
-    (least, first), (most, second), *others = ordered
-    step = steps.between(first, second)
+def _lead(ordered: Sequence[Place], steps: JudgedSteps) -> _Lead:
+    first, second, *others = ordered
+    step = steps.between(first.point, second.point)
     if step is not None and step.verdict.ratio < 1:  # the levels of more than two may say otherwise
         first, second = second, first
-        step = steps.between(first, second)
-    points = first, second, *(point for _, point in others)
+        step = steps.between(first.point, second.point)
+    places = first, second, *others
     if step is None:
-        return _Lead(points, most / least, None)
-    return _Lead(points, step.verdict.ratio, step.verdict)
+        return _Lead(places, second.seconds / first.seconds, None)
+    return _Lead(places, step.verdict.ratio, step.verdict)
 
 
 def _contest(lead: _Lead, sets: tuple[str, ...], noises: Noise, steps: JudgedSteps) -> Contest:
-    points, ahead, shared = lead
+    places, ahead, shared = lead
+    points = tuple(place.point for place in places)
     if shared is None:
-        clear = stands_out(ahead, doubt(points[0], points[1], noises, steps)[0])
+        clear = stands_out(ahead, _doubt_of_places(places[0], places[1], noises, steps))
     else:
         clear = shared.kind == "slower" and ahead >= LEAST
     fastest = points[0].release.framework if clear else ""
     return Contest(points, ahead, fastest, sets, shared.rounds if shared else 0)
 
 
-def _in_order(found: Sequence[Point], steps: JudgedSteps) -> list[tuple[float, Point]]:
-    """Return points with the seconds that order them, the fastest first.
+def _doubt_of_places(first: Place, second: Place, noises: Noise, steps: JudgedSteps) -> float:
+    """Return the standard deviation of the log of the ratio of two places without shared rounds.
 
-    Those of a point that shares rounds with the one of the fewest seconds follow from their ratio
-    in these rounds.
+    Their seconds may be those of a third point that each shares rounds with.
     """
-    least = _least(found)
-
-    def level(point: Point) -> float:
-        step = None if point is least else steps.between(least, point)
-        return point.seconds if step is None else least.seconds * step.verdict.ratio
-
-    return sorted(((level(point), point) for point in found), key=lambda each: each[0])
-
-
-def _least(found: Sequence[Point]) -> Point:
-    return min(found, key=lambda point: point.seconds)
+    path = dict.fromkeys([first.point, first.through, second.through, second.point])
+    return math.hypot(*(doubt(*two, noises, steps)[0] for two in pairwise(path)))
 
 
 def _of(point: Point, noises: Noise) -> float:

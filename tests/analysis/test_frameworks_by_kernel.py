@@ -82,24 +82,34 @@ def test_rounds_of_histories_do_not_hide_the_noise_of_processes():
     assert [pytest.approx(0.001, rel=0.2)] * 2 == list(noises(of_histories).values())
 
 
+def rounds_of(random, spread=0.02, **seconds):
+    """Five rounds that measured the newest releases of frameworks, which take so many seconds.
+
+    spread: between rounds, in logarithms.
+    """
+    names = [NEWEST[name].name for name in seconds]
+    levels = random.normal(np.log([*seconds.values()]), spread, (5, len(names)))
+    rows = np.exp(levels[:, None] + random.normal(0, 0.005, (5, 8, len(names))))
+    return [
+        Round(
+            [dict(zip(names, sweep, strict=True)) for sweep in sweeps],
+            id=str(place),
+            anchor=names[0],
+        )
+        for place, sweeps in enumerate(rows.tolist())
+    ]
+
+
 def led(difference, kernels=300):
     """Kernels with five rounds that measured numpy and torch, the latter so much slower."""
     random = np.random.default_rng(3)
-    names = [NEWEST[name].name for name in ("numpy", "torch")]
     points, shared = [], {}
     for number in range(kernels):
         problem = f"m{number + 1}_n64_k64_NN"
         both = [measured(name, problem, 1e-3, 0.01, random) for name in ("numpy", "torch")]
-        levels = random.normal([0.0, difference], 0.02, (5, 2))
-        rows = np.exp(levels[:, None] + random.normal(0, 0.005, (5, 8, 2))) * 1e-3
-        shared[shared_rounds.task_of(both[0])] = [
-            Round(
-                [dict(zip(names, sweep, strict=True)) for sweep in sweeps],
-                id=str(place),
-                anchor=names[0],
-            )
-            for place, sweeps in enumerate(rows.tolist())
-        ]
+        shared[shared_rounds.task_of(both[0])] = rounds_of(
+            random, numpy=1e-3, torch=math.exp(difference) * 1e-3
+        )
         points += both
     return frameworks_by_kernel.contests(points, shared)
 
@@ -110,6 +120,17 @@ def test_leads_from_shared_rounds_are_corrected_for_the_number_of_kernels():
     assert {5} == {contest.shared for contest in same}
     assert {""} == {contest.fastest for contest in same}
     assert 290 < sum(contest.fastest == "numpy" for contest in led(0.2))
+
+
+def test_shared_rounds_order_frameworks_where_another_without_them_is_the_fastest():
+    """Through one of those that share them; the stored times of these have the opposite order."""
+    random = np.random.default_rng(1)
+    stored = {"torch": 1e-3, "jax": 2e-3, "numpy": 2.1e-3, "tensorflow": 2.2e-3}
+    points = [measured(name, GEMMS[0], level, 0.001, random) for name, level in stored.items()]
+    shared = rounds_of(random, 0.001, jax=2.4e-3, numpy=2.2e-3, tensorflow=2e-3)
+    (found,) = frameworks_by_kernel.contests(points, {shared_rounds.task_of(points[0]): shared})
+    assert ["torch", "tensorflow", "numpy", "jax"] == [p.release.framework for p in found.points]
+    assert ("torch", pytest.approx(5 / 3, rel=0.02)) == (found.fastest, found.ahead)
 
 
 def test_a_star_that_is_not_at_the_smallest_time_is_explained():
