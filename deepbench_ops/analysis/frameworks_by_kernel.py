@@ -13,9 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
-from typing import NamedTuple
 
-from deepbench_ops.analysis import verdict
+from deepbench_ops.analysis.clear_leads import LEAST, are_clear, first_two_compared
 from deepbench_ops.analysis.framework_order import Place, in_order
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.analysis.pooled_sets import pooled_point, same_kernel
@@ -25,9 +24,7 @@ from deepbench_ops.analysis.shared_rounds import JudgedSteps, Shared
 from deepbench_ops.analysis.verdict import Verdict
 
 DEVIATIONS = 3.0
-"""A difference counts from so many of its own standard deviations on, and a percent at least."""
-
-LEAST = 1.01
+"""A difference counts from so many of its own standard deviations on, and from `LEAST` on."""
 
 NORMAL_99 = 2.576
 """Standard deviations from the middle of a normal distribution to an end of its 99 % interval."""
@@ -66,11 +63,34 @@ def contests(points: Iterable[Point], shared: Shared = NONE) -> list[Contest]:
     the same state of the machine.
 
     shared: rounds that have several frameworks; a lead rests on them where they have both, and is
-    corrected for the number of such kernels.
+    corrected for the number of such kernels among the given ones.
 
     points: of one machine, with their rounds; published figures and unsteady points are left out.
     A kernel of several sets is one kernel, with the processes of all of them.
     """
+    several = _shared_kernels(points)
+    known = noises([point for found, _ in several for point in found])
+    steps = JudgedSteps(shared)
+    ordered = in_order([found for found, _ in several], steps)
+    steps.judge((first.point, second.point) for first, second, *_ in ordered)
+
+    def shared_verdict(one: Place, other: Place) -> Verdict | None:
+        step = steps.between(one.point, other.point)
+        return None if step is None else step.verdict
+
+    ordered = [first_two_compared(places, shared_verdict) for places in ordered]
+    steps.judge((first.point, other.point) for first, *others in ordered for other in others)
+    verdicts = [[shared_verdict(first, other) for other in others] for first, *others in ordered]
+    clear = are_clear([[each for each in of if each is not None] for of in verdicts])
+    return [
+        _contest(places, sets, known, steps, in_rounds)
+        for places, (_, sets), in_rounds in zip(ordered, several, clear, strict=True)
+    ]
+
+
+def _shared_kernels(points: Iterable[Point]) -> list[tuple[list[Point], tuple[str, ...]]]:
+    """Return the newest point of each framework and the published sets, for each kernel that two
+    frameworks or more have."""
     kernels: dict[tuple[object, ...], list[Point]] = defaultdict(list)
     for point in sorted(points, key=lambda point: point.release.date):
         if point.release.measurable and point.compared and not point.unsteady:
@@ -84,17 +104,7 @@ def contests(points: Iterable[Point], shared: Shared = NONE) -> list[Contest]:
             if len(by) > 1:
                 sets = tuple(sorted({point.set for point in group}))
                 several.append(([pooled_point(each) for each in by.values()], sets))
-    known = noises([point for found, _ in several for point in found])
-    steps = JudgedSteps(shared)
-    ordered = in_order([found for found, _ in several], steps)
-    steps.judge((first.point, second.point) for first, second, *_ in ordered)
-    leads = [_lead(found, steps) for found in ordered]
-    together = [lead.verdict for lead in leads if lead.verdict is not None]
-    stand = iter(verdict.corrected(together))
-    leads = [lead if lead.verdict is None else lead._replace(verdict=next(stand)) for lead in leads]
-    return [
-        _contest(lead, sets, known, steps) for lead, (_, sets) in zip(leads, several, strict=True)
-    ]
+    return several
 
 
 def noises(points: Sequence[Point]) -> dict[tuple[str, str, str], float]:
@@ -113,38 +123,31 @@ def noises(points: Sequence[Point]) -> dict[tuple[str, str, str], float]:
     return {key: noise(rounds) for key, rounds in {**of_histories, **alone}.items()}
 
 
-class _Lead(NamedTuple):
-    """The places of a kernel's points, fastest first, and how many times as long the second takes.
+def _contest(
+    places: Sequence[Place],
+    sets: tuple[str, ...],
+    noises: Noise,
+    steps: JudgedSteps,
+    clear_in_rounds: bool,
+) -> Contest:
+    """Return the contest of places, the fastest first.
 
-    verdict: on the second after the first, None where no rounds have both.
+    clear_in_rounds: whether the first is ahead of all others that share rounds with it.
     """
-
-    places: tuple[Place, ...]
-    ahead: float
-    verdict: Verdict | None
-
-
-def _lead(ordered: Sequence[Place], steps: JudgedSteps) -> _Lead:
-    first, second, *others = ordered
+    first, second, *_ = places
     step = steps.between(first.point, second.point)
-    if step is not None and step.verdict.ratio < 1:  # the levels of more than two may say otherwise
-        first, second = second, first
-        step = steps.between(first.point, second.point)
-    places = first, second, *others
-    if step is None:
-        return _Lead(places, second.seconds / first.seconds, None)
-    return _Lead(places, step.verdict.ratio, step.verdict)
-
-
-def _contest(lead: _Lead, sets: tuple[str, ...], noises: Noise, steps: JudgedSteps) -> Contest:
-    places, ahead, shared = lead
-    points = tuple(place.point for place in places)
-    if shared is None:
-        clear = stands_out(ahead, _doubt_of_places(places[0], places[1], noises, steps))
-    else:
-        clear = shared.kind == "slower" and ahead >= LEAST
-    fastest = points[0].release.framework if clear else ""
-    return Contest(points, ahead, fastest, sets, shared.rounds if shared else 0)
+    apart = [each for each in places[1:] if steps.between(first.point, each.point) is None]
+    clear = clear_in_rounds and all(
+        stands_out(each.seconds / first.seconds, _doubt_of_places(first, each, noises, steps))
+        for each in apart
+    )
+    return Contest(
+        tuple(place.point for place in places),
+        second.seconds / first.seconds if step is None else step.verdict.ratio,
+        first.point.release.framework if clear else "",
+        sets,
+        0 if step is None else step.verdict.rounds,
+    )
 
 
 def _doubt_of_places(first: Place, second: Place, noises: Noise, steps: JudgedSteps) -> float:

@@ -42,9 +42,9 @@ def frameworks(
         deepbench frameworks
         deepbench frameworks --machine epyc-9004-2core --family conv --selection training
 
-    The newest release of each framework counts. A star marks the fastest if it is ahead of the
-    second by more than the noise between processes; each time comes with its interval. Where both
-    were measured in the same rounds (deepbench history --frameworks), their ratio is of these.
+    The newest release of each framework counts. A star marks the fastest if it is ahead of all
+    others by more than the noise; each time comes with its interval. Where two were measured in
+    the same rounds (deepbench history --frameworks), their ratio is that of these rounds.
     """
     from deepbench_ops.analysis import frameworks_by_kernel as analysis
     from deepbench_ops.analysis import machine_points, shared_rounds

@@ -133,6 +133,47 @@ def test_shared_rounds_order_frameworks_where_another_without_them_is_the_fastes
     assert ("torch", pytest.approx(5 / 3, rel=0.02)) == (found.fastest, found.ahead)
 
 
+@pytest.mark.parametrize(("noise", "fastest"), [(0.1, ""), (0.001, "torch")])
+def test_the_fastest_is_ahead_of_all_others_beyond_the_noise(noise, fastest):
+    """Not of the second alone: a third whose time is uncertain may be faster than both."""
+    points = [
+        point(
+            release=NEWEST[name],
+            seconds=seconds,
+            rounds=(seconds * math.exp(off), seconds * math.exp(-off)),
+        )
+        for name, seconds, off in (
+            ("torch", 1, 0.001),
+            ("numpy", 1.05, 0.001),
+            ("jax", 1.06, noise),
+        )
+    ]
+    (found,) = frameworks_by_kernel.contests(points)
+    assert (fastest, 1.05) == (found.fastest, found.ahead)
+
+
+@pytest.mark.parametrize(("noise", "fastest"), [(0.4, ""), (0.001, "torch")])
+def test_the_fastest_is_ahead_of_all_that_share_rounds_with_it(noise, fastest):
+    """The rounds show that the second is slower, and leave it open for the third."""
+    random = np.random.default_rng(1)
+    points = [measured(name, GEMMS[0], 1e-3, 0.001, random) for name in ("torch", "numpy", "jax")]
+    shared = rounds_of(random, (0.001, 0.001, noise), torch=1e-3, numpy=1.05e-3, jax=1.1e-3)
+    (found,) = frameworks_by_kernel.contests(points, {shared_rounds.task_of(points[0]): shared})
+    assert ["torch", "numpy", "jax"] == [each.release.framework for each in found.points]
+    assert (fastest, 5) == (found.fastest, found.shared)
+
+
+@pytest.mark.parametrize(("noise", "fastest"), [(0.4, ""), (0.001, "torch")])
+def test_a_time_that_follows_from_rounds_is_as_uncertain_as_they_are(noise, fastest):
+    """Only jax was measured with numpy; its rounds say how far numpy is behind torch."""
+    random = np.random.default_rng(1)
+    stored = {"torch": 1e-3, "jax": 1.2e-3, "numpy": 1.25e-3}
+    points = [measured(name, GEMMS[0], level, 0.001, random) for name, level in stored.items()]
+    shared = rounds_of(random, noise, jax=1.2e-3, numpy=1.25e-3)
+    (found,) = frameworks_by_kernel.contests(points, {shared_rounds.task_of(points[0]): shared})
+    assert fastest == found.fastest
+
+
 def test_a_star_that_is_not_at_the_smallest_time_is_explained():
     """Where shared rounds decide; without such a star there is no such line."""
     (contest, *others) = contested(1.1, 0.01)
