@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from deepbench_ops.commands import terminal_tables
@@ -45,17 +46,23 @@ def table(found: "Ensemble", tasks: "Sequence[KernelIdentity]", several: bool) -
 def _contests(found: "Ensemble", tasks: "Sequence[KernelIdentity]") -> list[list[str]]:
     """Return the fastest release of each kernel, and the time of the second over its.
 
-    Leads are corrected for the number of kernels.
+    It is named where it is ahead of all others (see `clear_leads`).
     """
-    from deepbench_ops.analysis.verdict import corrected
+    from deepbench_ops.analysis.clear_leads import are_clear, first_two_compared
 
-    pairs = {task: names[:2] for task in tasks if len(names := _by_time(found, task)) > 1}
-    leads = corrected([found.compare(task, *names) for task, names in pairs.items()])
+    fastest: dict[KernelIdentity, str] = {}
+    verdicts: dict[KernelIdentity, dict[str, Verdict]] = {}
+    for task in tasks:
+        if len(names := _by_time(found, task)) > 1:
+            first, *others = first_two_compared(names, partial(found.compare, task))
+            fastest[task] = first
+            verdicts[task] = {name: found.compare(task, first, name) for name in others}
+    clear = are_clear([list(each.values()) for each in verdicts.values()])
     cells = {task: ["0", "-", "-", "-"] for task in tasks}
-    for (task, (first, second)), lead in zip(pairs.items(), leads, strict=True):
-        clear = first if lead.kind == "slower" else "none beyond the noise"
-        ratio = f"{second}: {lead.ratio:.3f}"
-        cells[task] = [str(lead.rounds), clear, ratio, _interval(lead)]
+    for (task, over), is_clear in zip(verdicts.items(), clear, strict=True):
+        (second, lead), *_ = over.items()
+        name = fastest[task] if is_clear else "none beyond the noise"
+        cells[task] = [str(lead.rounds), name, f"{second}: {lead.ratio:.3f}", _interval(lead)]
     return [[task.problem, task.operation, *cells[task]] for task in tasks]
 
 
