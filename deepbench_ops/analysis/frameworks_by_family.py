@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from statistics import fmean
+from typing import NamedTuple
 
 from deepbench_ops.analysis.frameworks_by_kernel import (
     NONE,
     Contest,
     Noise,
-    doubt,
     noises,
+    ratio,
     stands_out,
 )
 from deepbench_ops.analysis.points import Point
@@ -28,11 +29,12 @@ Points = Mapping[str, Mapping[int, Point]]
 class Cell:
     """One framework at one family and precision.
 
-    ratio: geometric mean of its seconds over those of the row's fastest, which has 1. deviation:
-    standard deviation of the log of that ratio by noise. against: the framework that its kernels
-    are compared with: the fastest, of the fastest the second, else the one that it shares most
-    kernels with. kernels: places in the machine's contests that the ratio rests on. together: how
-    many of them have rounds that measured both frameworks.
+    ratio: geometric mean of the ratios of its times to those of the row's fastest, which has 1;
+    from rounds that measured both where there are such. deviation: standard deviation of the log of
+    that ratio by noise. against: the framework that its kernels are compared with: the fastest, of
+    the fastest the second, else the one that it shares most kernels with. kernels: places in
+    the machine's contests that the ratio rests on. together: how many of them have rounds that
+    measured both frameworks.
     """
 
     ratio: float
@@ -61,7 +63,7 @@ class Row:
 
     @property
     def fastest(self) -> str:
-        """The framework with the lowest geometric mean."""
+        """The framework to which the smallest ratio of another one is the largest."""
         return next(iter(self.cells))
 
     @property
@@ -88,6 +90,20 @@ def matrix(contests: Sequence[Contest], shared: Shared = NONE) -> list[Row]:
     return rows
 
 
+class _Leg(NamedTuple):
+    """Two frameworks on the kernels that they are compared on.
+
+    kernels: their places. log: mean of the logarithms of the ratios, of the first's time to the
+    second's. deviation: that of such a logarithm, as a mean. together: number of the kernels whose
+    ratio is from rounds that measured both.
+    """
+
+    kernels: tuple[int, ...]
+    log: float
+    deviation: float
+    together: int
+
+
 def _cells(
     points: Points,
     common: frozenset[int],
@@ -95,27 +111,41 @@ def _cells(
     known: Noise,
     steps: JudgedSteps,
 ) -> dict[str, Cell]:
-    ordered = sorted(found, key=lambda name: found[name].value)
-    first, second = ordered[:2]
-
-    def compared(name: str, other: str) -> tuple[tuple[int, ...], float, int]:
-        """The kernels that both are compared on, the deviation, and how many of the kernels were
-        measured together."""
+    def leg(name: str, other: str) -> _Leg:
         chained = found[name].through or found[other].through
         both = points[name].keys() & points[other].keys() if chained else common
         kernels = tuple(sorted(both))
-        pairs = [(points[name][k], points[other][k]) for k in kernels]
+        pairs = [(points[other][k], points[name][k]) for k in kernels]
         steps.judge(pairs)
-        each = [doubt(*pair, known, steps) for pair in pairs]
-        return kernels, fmean(value for value, _ in each), sum(rounds > 0 for _, rounds in each)
+        each = [ratio(*pair, known, steps) for pair in pairs]
+        return _Leg(
+            kernels,
+            fmean(one.log for one in each),
+            fmean(one.deviation for one in each),
+            sum(one.rounds > 0 for one in each),
+        )
 
+    def path(name: str, other: str) -> list[str]:
+        """The frameworks that lead from one to the other."""
+        through = [found[each].through or each for each in (name, other)]
+        return list(dict.fromkeys([name, *through, other]))
+
+    names = sorted(found, key=lambda name: found[name].value)
+    logs: dict[tuple[str, str], float] = {}
+    for two in combinations(names, 2):
+        logs[two] = sum(leg(*pair).log for pair in pairwise(path(*two)))
+        logs[two[::-1]] = -logs[two]
+
+    def lead(name: str) -> float:
+        return min(logs[other, name] for other in names if other != name)
+
+    first = max(names, key=lead)
+    others = sorted((name for name in names if name != first), key=lambda name: logs[name, first])
     cells = {}
-    for name in ordered:
-        target = second if name == first else first
-        path = [name, found[name].through or name, found[target].through or target, target]
-        path = list(dict.fromkeys(path))
-        (kernels, _, together), *_ = legs = [compared(*pair) for pair in pairwise(path)]
-        deviation = math.hypot(*(leg[1] for leg in legs))
-        ratio = found[name].value / found[first].value
-        cells[name] = Cell(ratio, deviation, path[1], kernels, together)
+    for name in [first, *others]:
+        way = path(name, others[0] if name == first else first)
+        nearest, *_ = legs = [leg(*pair) for pair in pairwise(way)]
+        value = 1.0 if name == first else math.exp(logs[name, first])
+        deviation = math.hypot(*(each.deviation for each in legs))
+        cells[name] = Cell(value, deviation, way[1], nearest.kernels, nearest.together)
     return cells

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
+from typing import NamedTuple
 
 from deepbench_ops.analysis.clear_leads import LEAST, are_clear, first_two_compared
 from deepbench_ops.analysis.framework_order import Place, in_order
@@ -156,7 +157,7 @@ def _doubt_of_places(first: Place, second: Place, noises: Noise, steps: JudgedSt
     Their seconds may be those of a third point that each shares rounds with.
     """
     path = dict.fromkeys([first.point, first.through, second.through, second.point])
-    return math.hypot(*(doubt(*two, noises, steps)[0] for two in pairwise(path)))
+    return math.hypot(*(ratio(*two, noises, steps).deviation for two in pairwise(path)))
 
 
 def _of(point: Point, noises: Noise) -> float:
@@ -175,9 +176,21 @@ def stands_out(ratio: float, deviation: float) -> bool:
     return ratio >= LEAST and math.log(ratio) > DEVIATIONS * deviation
 
 
-def doubt(first: Point, second: Point, noises: Noise, steps: JudgedSteps) -> tuple[float, int]:
-    """Return the standard deviation of the log of two frameworks' ratio on a kernel, infinite where
-    it is not known, and the number of rounds that measured both (0: their times were taken apart).
+class Ratio(NamedTuple):
+    """The ratio of two times.
+
+    log: its logarithm. deviation: the standard deviation of that, infinite where it is not known.
+    rounds: number of those that measured both, from which the ratio is; 0 where it is that of times
+    taken apart.
+    """
+
+    log: float
+    deviation: float
+    rounds: int
+
+
+def ratio(first: Point, second: Point, noises: Noise, steps: JudgedSteps) -> Ratio:
+    """Return the time of the second point over that of the first.
 
     A time taken apart has the noise of its processes, over the root of their number. One from a
     history has the noise of a single process, since all its rounds share the anchor's seconds.
@@ -186,8 +199,9 @@ def doubt(first: Point, second: Point, noises: Noise, steps: JudgedSteps) -> tup
     if step is not None:
         found = step.verdict
         reach = math.log(found.high / found.low) / 2
-        return reach / NORMAL_99, found.rounds
-    return math.hypot(*(_deviation(point, noises) for point in (first, second))), 0
+        return Ratio(math.log(found.ratio), reach / NORMAL_99, found.rounds)
+    deviation = math.hypot(*(_deviation(point, noises) for point in (first, second)))
+    return Ratio(math.log(second.seconds / first.seconds), deviation, 0)
 
 
 def _deviation(point: Point, noises: Noise) -> float:

@@ -4,10 +4,12 @@ import math
 
 import pytest
 from example_points import GEMMS, point
+from example_rounds import rounds_of
 
 pytest.importorskip("asv", reason="results are read by asv's own classes")
 from deepbench_ops.analysis.frameworks_by_family import matrix
 from deepbench_ops.analysis.frameworks_by_kernel import contests
+from deepbench_ops.analysis.shared_rounds import task_of
 from deepbench_ops.releases import release_table
 
 NEWEST = {release.framework: release for release in release_table.load()}
@@ -82,3 +84,39 @@ def test_times_taken_apart_rest_on_no_shared_rounds():
 def test_too_few_shared_kernels_have_no_row():
     """Two kernels say nothing about a family."""
     assert [] == found(0.001, places=range(2), numpy=1e-3, torch=2e-3)
+
+
+def in_rounds():
+    """Seconds of frameworks in shared rounds, fastest first."""
+    return {"torch": 1.0, "numpy": 1.05, "jax": 1.3}
+
+
+def with_rounds(places):
+    """The row of six kernels whose stored times say the opposite of rounds, which some have."""
+    stored = {"numpy": 1e-3, "jax": 1.04e-3, "torch": 1.1e-3}
+    points = [p for name, level in stored.items() for p in kernels(name, level, 0.001, range(6))]
+    together = rounds_of({NEWEST[name].name: level for name, level in in_rounds().items()})
+    shared = {task_of(kernels("numpy", 1e-3, 0.0, [each])[0]): together for each in places}
+    (row,) = matrix(contests(points, shared), shared)
+    return row
+
+
+def test_factors_are_those_of_shared_rounds():
+    """The order too."""
+    row = with_rounds(range(6))
+    assert pytest.approx(in_rounds(), rel=0.005) == {n: cell.ratio for n, cell in row.cells.items()}
+    assert list(in_rounds()) == list(row.cells)
+    assert {6} == {cell.together for cell in row.cells.values()}
+    assert row.clear
+
+
+def test_stored_times_count_on_kernels_without_shared_rounds():
+    """Half of the kernels have rounds: the factor is the geometric mean of both kinds."""
+    row = with_rounds(range(3))
+    expected = {
+        "numpy": 1.0,
+        "torch": math.sqrt(1.1 / 1.05),
+        "jax": math.sqrt(1.04 * 1.3 / 1.05),
+    }
+    assert pytest.approx(expected, rel=0.005) == {n: cell.ratio for n, cell in row.cells.items()}
+    assert {3} == {cell.together for cell in row.cells.values()}

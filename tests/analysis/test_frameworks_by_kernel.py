@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from example_points import GEMMS, point
+from example_rounds import rounds_of
 
 pytest.importorskip("asv", reason="results are read by asv's own classes")
 from deepbench_ops.analysis import frameworks_by_kernel, shared_rounds
@@ -18,7 +19,6 @@ from deepbench_ops.asv_adapter import machine_entry
 from deepbench_ops.backends import NAMES
 from deepbench_ops.cli import cli
 from deepbench_ops.commands import frameworks
-from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.pages import framework_comparison_data, framework_page
 from deepbench_ops.releases import release_table
 
@@ -82,22 +82,10 @@ def test_rounds_of_histories_do_not_hide_the_noise_of_processes():
     assert [pytest.approx(0.001, rel=0.2)] * 2 == list(noises(of_histories).values())
 
 
-def rounds_of(random, spread=0.02, **seconds):
-    """Five rounds that measured the newest releases of frameworks, which take so many seconds.
-
-    spread: between rounds, in logarithms.
-    """
-    names = [NEWEST[name].name for name in seconds]
-    levels = random.normal(np.log([*seconds.values()]), spread, (5, len(names)))
-    rows = np.exp(levels[:, None] + random.normal(0, 0.005, (5, 8, len(names))))
-    return [
-        Round(
-            [dict(zip(names, sweep, strict=True)) for sweep in sweeps],
-            id=str(place),
-            anchor=names[0],
-        )
-        for place, sweeps in enumerate(rows.tolist())
-    ]
+def together(spread=0.001, random=None, **seconds):
+    """Five rounds that measured the newest releases of frameworks, which take so many seconds."""
+    by_release = {NEWEST[name].name: level for name, level in seconds.items()}
+    return rounds_of(by_release, spread, random=random)
 
 
 def led(difference, kernels=300):
@@ -107,8 +95,8 @@ def led(difference, kernels=300):
     for number in range(kernels):
         problem = f"m{number + 1}_n64_k64_NN"
         both = [measured(name, problem, 1e-3, 0.01, random) for name in ("numpy", "torch")]
-        shared[shared_rounds.task_of(both[0])] = rounds_of(
-            random, numpy=1e-3, torch=math.exp(difference) * 1e-3
+        shared[shared_rounds.task_of(both[0])] = together(
+            0.02, random, numpy=1e-3, torch=math.exp(difference) * 1e-3
         )
         points += both
     return frameworks_by_kernel.contests(points, shared)
@@ -127,7 +115,7 @@ def test_shared_rounds_order_frameworks_where_another_without_them_is_the_fastes
     random = np.random.default_rng(1)
     stored = {"torch": 1e-3, "jax": 2e-3, "numpy": 2.1e-3, "tensorflow": 2.2e-3}
     points = [measured(name, GEMMS[0], level, 0.001, random) for name, level in stored.items()]
-    shared = rounds_of(random, 0.001, jax=2.4e-3, numpy=2.2e-3, tensorflow=2e-3)
+    shared = together(jax=2.4e-3, numpy=2.2e-3, tensorflow=2e-3)
     (found,) = frameworks_by_kernel.contests(points, {shared_rounds.task_of(points[0]): shared})
     assert ["torch", "tensorflow", "numpy", "jax"] == [p.release.framework for p in found.points]
     assert ("torch", pytest.approx(5 / 3, rel=0.02)) == (found.fastest, found.ahead)
@@ -157,7 +145,7 @@ def test_the_fastest_is_ahead_of_all_that_share_rounds_with_it(noise, fastest):
     """The rounds show that the second is slower, and leave it open for the third."""
     random = np.random.default_rng(1)
     points = [measured(name, GEMMS[0], 1e-3, 0.001, random) for name in ("torch", "numpy", "jax")]
-    shared = rounds_of(random, (0.001, 0.001, noise), torch=1e-3, numpy=1.05e-3, jax=1.1e-3)
+    shared = together((0.001, 0.001, noise), torch=1e-3, numpy=1.05e-3, jax=1.1e-3)
     (found,) = frameworks_by_kernel.contests(points, {shared_rounds.task_of(points[0]): shared})
     assert ["torch", "numpy", "jax"] == [each.release.framework for each in found.points]
     assert (fastest, 5) == (found.fastest, found.shared)
@@ -169,7 +157,7 @@ def test_a_time_that_follows_from_rounds_is_as_uncertain_as_they_are(noise, fast
     random = np.random.default_rng(1)
     stored = {"torch": 1e-3, "jax": 1.2e-3, "numpy": 1.25e-3}
     points = [measured(name, GEMMS[0], level, 0.001, random) for name, level in stored.items()]
-    shared = rounds_of(random, noise, jax=1.2e-3, numpy=1.25e-3)
+    shared = together(noise, jax=1.2e-3, numpy=1.25e-3)
     (found,) = frameworks_by_kernel.contests(points, {shared_rounds.task_of(points[0]): shared})
     assert fastest == found.fastest
 

@@ -2,28 +2,21 @@
 
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
+from example_rounds import rounds_of
 
 from deepbench_ops.analysis.ensemble_verdicts import Ensemble
 from deepbench_ops.commands import history_report
-from deepbench_ops.measure.ensemble_round import Round
 from deepbench_ops.measure.kernel_identity import KernelIdentity
 
 TASK = KernelIdentity("gemm", "m35_n700_k2048_NN", "float32")
 NAMES = ["numpy-2.4.6", "torch-2.13.0", "jax-0.10.2"]
 
 
-def rounds(count, spread=0.001, seed=1, **milliseconds):
+def rounds(count, spread=0.001, **milliseconds):
     """Rounds of frameworks that take so many milliseconds, with so much noise in logarithms."""
-    random = np.random.default_rng(seed)
-    names = [next(name for name in NAMES if name.startswith(each)) for each in milliseconds]
-    levels = random.normal(np.log([*milliseconds.values()]), spread, (count, len(names)))
-    rows = np.exp(levels[:, None] + random.normal(0, 0.002, (count, 8, len(names)))) * 1e-3
-    return [
-        Round([dict(zip(names, sweep, strict=True)) for sweep in sweeps], anchor=NAMES[0])
-        for sweeps in rows.tolist()
-    ]
+    names = {name.partition("-")[0]: name for name in NAMES}
+    return rounds_of({names[each]: time for each, time in milliseconds.items()}, spread, count)
 
 
 def printed(several):
@@ -46,7 +39,7 @@ def test_a_lead_of_less_than_a_percent_is_none():
 
 def test_the_fastest_is_ahead_of_the_third_too():
     """Its rounds scatter so much that it may be faster than both."""
-    noisy = rounds(8, np.array([0.001, 0.001, 0.4]), numpy=1.1, torch=1.0, jax=1.12)
+    noisy = rounds(8, (0.001, 0.001, 0.4), numpy=1.1, torch=1.0, jax=1.12)
     _, fastest, second, _ = printed(noisy)
     assert ("none beyond the noise", "numpy-2.4.6: 1.1") == (fastest, second[:16])
 
@@ -54,7 +47,7 @@ def test_the_fastest_is_ahead_of_the_third_too():
 def test_the_first_two_are_in_the_order_of_their_own_rounds():
     """More rounds without jax have torch ahead of it, against the anchor alone."""
     both = rounds(5, numpy=1.0, torch=0.9, jax=0.86)
-    without_jax = rounds(12, seed=2, numpy=1.0, torch=0.82)
+    without_jax = rounds(12, numpy=1.0, torch=0.82)
     count, fastest, second, _ = printed([*both, *without_jax])
     assert ("5", "jax-0.10.2") == (count, fastest)
     assert "torch-2.13.0" == second.partition(":")[0]

@@ -134,7 +134,7 @@
             el('h2', {id: 'picked', tabindex: -1}, name + ' compared with ' + other + ': ' + heading(row, catalogue) + ', ' + d.words(row.precision)),
             el('p', {}, d.counted(rows.length, 'kernel') + ' that both have measured on ' + machine.machine + '. A dot is the time of ' + name + ' over that of ' + other +
                 ', its whiskers are the 99 % interval; the pale band around \u201cequal\u201d is the interval of ' + other + '. Grey where the two overlap. ' +
-                (found.together ? found.together + ' of these kernels were measured in the same rounds.' : 'The times were taken apart, in rounds of their own.') +
+                (found.together ? found.together + ' of these kernels were measured in the same rounds: the matrix has their ratios in these rounds, the dots those of the stored times.' : 'The times were taken apart, in rounds of their own.') +
                 (other === fastest(row) || name === fastest(row) ? '' : ' With ' + fastest(row) + ', the fastest, it shares fewer kernels, so it is compared through ' + other + '.')),
             d.dots(rows, ['kernel', name + ' over ' + other, 'times'], MOST),
             el('p', {class: 'tools'}, d.picture_buttons(function () { return place.querySelector('.dots'); }, function () {
