@@ -7,8 +7,6 @@ from datetime import date
 from deepbench_ops.analysis.points import Point
 from deepbench_ops.problems.selections import Selected
 
-TotalKey = tuple[str, str, str, int | None]
-
 
 @dataclass(frozen=True)
 class SpeedRecord:
