@@ -33,8 +33,9 @@ def groups_that_agree(points: Sequence[Point]) -> list[list[Point]]:
     """Return points in groups whose settings and states agree, each in the given order.
 
     First comes the group without settings, else the largest; among those of the same settings the
-    group of the most frequent state; of equally frequent ones the first by name. Points of unknown
-    settings or states belong to these.
+    group of the most frequent state; of equally frequent ones the first by name. Points without
+    settings or a state belong to these; where all states are such in which nothing can be compared,
+    points without one are a group of their own.
     """
     return [group for each in _of_settings(points) for group in _of_states(each)]
 
@@ -44,6 +45,7 @@ def _of_states(points: Sequence[Point]) -> list[list[Point]]:
         return [list(points)] if points else []
     counted = Counter(point.state for point in points if point.state)
     home = preferred(counted)
+    home = "" if home in INCOMPARABLE else home
     groups: dict[str, list[Point]] = {home: []}
     for point in points:
         groups.setdefault(point.state or home, []).append(point)

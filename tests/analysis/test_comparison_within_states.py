@@ -102,6 +102,16 @@ def test_nothing_is_judged_in_a_state_that_is_none() -> None:
 
 
 @pytest.mark.parametrize("state", sorted(INCOMPARABLE))
+def test_times_without_a_state_do_not_join_a_state_that_is_none(state) -> None:
+    """They are a line of their own, which is judged without the time in such a state."""
+    found = history(*[""] * 8, state, *[""] * 4)
+    assert [[""] * 12] == [[each.state for each in line.points] for line in found]
+    assert found[0].judgeable
+    strange, plain = point(state=state), point()
+    assert [[plain], [strange]] == settings_and_state_agreement.groups_that_agree([strange, plain])
+
+
+@pytest.mark.parametrize("state", sorted(INCOMPARABLE))
 def test_frameworks_are_not_compared_in_a_state_that_is_none(state) -> None:
     """Two times at an unknown level, or while the level changed, may be at two levels; those of an
     unrecorded state are compared."""
