@@ -52,7 +52,10 @@ def speeds(lines: Iterable[Line]) -> list[Speed]:
 
 
 def _speed(key: SummaryKey, lines: Sequence[Line]) -> Speed | None:
-    """Return the index of a family; each line counts in the steps between its own neighbours."""
+    """Return the index of a family; each line counts in the steps between its own neighbours.
+
+    A release follows the earlier one on the index with which it shares the most kernels.
+    """
     steps: dict[Release, dict[Release, list[float]]] = defaultdict(lambda: defaultdict(list))
     for line in lines:
         for before, after in pairwise(comparable(line.steady)):
@@ -61,13 +64,13 @@ def _speed(key: SummaryKey, lines: Sequence[Line]) -> Speed | None:
     logs: dict[Release, float] = {}
     kernels: dict[Release, int] = {}
     for release in sorted(steps, key=lambda release: release.date):
-        earlier, gains = max(steps[release].items(), key=lambda step: len(step[1]))
+        indexed = [step for step in steps[release].items() if not logs or step[0] in logs]
+        earlier, gains = max(indexed, key=lambda step: len(step[1]), default=(release, []))
         if len(gains) >= FEWEST_KERNELS:
             if not logs:
                 logs[earlier], kernels[earlier] = 0.0, len(gains)
-            if earlier in logs:
-                logs[release] = logs[earlier] + sum(gains) / len(gains)
-                kernels[release] = len(gains)
+            logs[release] = logs[earlier] + sum(gains) / len(gains)
+            kernels[release] = len(gains)
     if len(logs) < 2:
         return None
     values = tuple(math.exp(log) for log in logs.values())

@@ -26,3 +26,12 @@ def test_kernels_that_come_or_go_do_not_move_the_speed():
 def test_few_kernels_are_no_family():
     """Two have no speed."""
     assert [] == speeds(lines_of((1.0, 2.0, 3.0, 4.0), (1.0, 2.0, 3.0, 4.0)))
+
+
+def test_an_index_goes_on_where_new_kernels_outnumber_the_first_ones():
+    """The release where they begin is not on the index, and the first kernels bridge it."""
+    first, new = [(4.0, 2.0, None, 1.0)] * 3, [(None, None, 9.0, 3.0)] * 4
+    (speed,) = speeds(lines_of(*first, *new))
+    assert speed.values == pytest.approx((1.0, 2.0, 4.0))
+    assert (RELEASES[0], RELEASES[1], RELEASES[3]) == speed.releases
+    assert (3, 3, 3) == speed.kernels
