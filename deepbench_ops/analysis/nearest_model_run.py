@@ -98,14 +98,14 @@ def _precisions(wanted: PublishedConditions) -> Sequence[str]:
     return MIXED if wanted.precision == "mixed" else (wanted.precision or "float32",)
 
 
-def _distance(point: Point, wanted: PublishedConditions) -> tuple[bool, bool, bool, int, float]:
+def _distance(point: Point, wanted: PublishedConditions) -> tuple[bool, int, bool, int, float]:
     model = _model(point)
     batch = wanted.batch or model.batch
     return (
         point.precision not in _precisions(wanted),
-        model.threads != wanted.threads,
+        abs(model.threads - wanted.threads),
         model.batch > batch,
-        abs(batch - model.batch) - model.threads,
+        abs(model.batch - batch),
         point.seconds / model.items,
     )
 

@@ -237,6 +237,12 @@ def test_another_run_says_how_it_differs():
     assert ("2 at once", "float32") == found.differs
 
 
+def test_the_nearest_number_of_threads_counts_before_the_batch():
+    """However far the batch is."""
+    runs = [measured("resnet50_b16_t2", "float16"), measured("resnet50_b1_t10", "float16")]
+    assert ("batch 1", "10 at once") == nearest(runs, WANTED).differs
+
+
 def test_of_runs_equally_near_the_fastest_is_taken():
     """Eager, compiled or exported; int8 stands for int8 alone, however fast it is."""
     eager = measured("resnet50_b16_t12", "float16", seconds=2.0)
