@@ -83,7 +83,7 @@ def detect_changes(
 
     Points that are not positive and finite are passed over. `intervals` are the (low, high) of
     99 % of each point's seconds: where they are wider than the points scatter, they are the
-    noise. Up to ten points have no change, since they may stand in any order by chance;
+    noise. Up to eleven points have no change, since they may stand in any order by chance;
     `analysis.verdict` compares few releases, by their rounds. Raises ValueError where there
     is not one interval for each point.
     """

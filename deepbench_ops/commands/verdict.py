@@ -113,7 +113,7 @@ def verdict(
     Published figures are left out, since there is one time of each kernel.
 
     The exit status is 0 if nothing became slower, 1 if --confirm found that something did, and 3
-    if that is open: no line has eleven processes and no two releases share three rounds, the
+    if that is open: no line has twelve processes and no two releases share three rounds, the
     change is not confirmed, or --confirm could not tell. With --steps it is
     0, or 3 if no two releases share rounds.
     """

@@ -157,10 +157,11 @@ def test_points_without_a_time_are_passed_over():
     assert (plain.index + 4, plain.ratio) == (change.index, change.ratio)
 
 
-@pytest.mark.parametrize("length", range(11))
+@pytest.mark.parametrize("length", range(12))
 def test_a_short_series_has_no_change(length):
-    """Up to ten points may stand in any order by chance."""
-    assert [] == detect_changes([1.0] * (length // 2) + [2.0] * (length - length // 2))
+    """Up to eleven points may stand in any order by chance, wherever they double."""
+    for place in range(length + 1):
+        assert [] == detect_changes([1.0] * place + [2.0] * (length - place))
 
 
 def test_a_short_series_shows_a_plain_step():

@@ -69,12 +69,14 @@ def test_a_change_lies_between_two_releases():
     assert shift.change.low < 1.2 < shift.change.high
 
 
-def test_a_line_needs_eleven_processes():
+def test_a_line_needs_twelve_processes():
     """Five releases of two are too few to judge, six are enough; figures count as one each."""
     full = line(STEP)
     assert [False, True] == [
         kernel_lines.lines(full[:number], RELEASES)[0].judgeable for number in (5, 6)
     ]
+    eleven = [*full[:5], full[5]._replace(rounds=full[5].rounds[:1])]
+    assert not kernel_lines.lines(eleven, RELEASES)[0].judgeable
     published = [one._replace(rounds=()) for one in full]
     assert not kernel_lines.lines(published, RELEASES)[0].judgeable
 
