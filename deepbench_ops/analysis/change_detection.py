@@ -39,6 +39,7 @@ from deepbench_ops.analysis.segment_levels import (
     without_spikes,
 )
 from deepbench_ops.statistics.confidence import CONFIDENCE
+from deepbench_ops.statistics.ruined_rounds import FINEST
 from deepbench_ops.statistics.spread import fast_median
 
 CLIPPED = 1.1
@@ -122,14 +123,14 @@ def _newest(
         usual = fast_median(history)
         tail = logs[-count:] - usual
         shift = mean(tail)
-        noise = max(noise_of(history - usual), _mean_floor(floor))
+        noise = max(noise_of(history - usual), _mean_floor(floor), FINEST)
         error = noise * math.sqrt(1 / count + 1 / len(history))
         one_way = bool(np.all(tail * shift > 0))
         past = np.convolve(off[:-count], np.full(count, 1 / count), "valid")
         if (
-            error
-            and one_way
+            one_way
             and abs(shift) > wanted * error
+            and abs(math.expm1(shift)) >= SMALLEST
             and np.abs(past).max() < abs(shift) / 2
         ):
             freedom = len(history) - 1

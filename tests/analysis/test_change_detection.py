@@ -188,6 +188,15 @@ def test_a_step_without_any_noise_is_found():
     )
 
 
+@pytest.mark.parametrize("newest", [1, 2])
+def test_newest_points_beyond_identical_ones_are_a_change(newest):
+    """Of at least half a percent: a coarse clock gives equal values to nearly equal times."""
+    (change,) = detect_changes([1.0] * 20 + [1.3] * newest)
+    assert (20, pytest.approx(1.3)) == (change.index, change.ratio)
+    assert 1.29 < change.low < 1.3 < change.high < 1.31
+    assert [] == detect_changes([1.0] * 20 + [1.0045] * newest)
+
+
 def test_one_spike_is_no_change():
     """Neither in the middle, nor as the newest point where there was such a one before."""
     random = np.random.default_rng(19)
