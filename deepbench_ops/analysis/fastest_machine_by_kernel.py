@@ -1,11 +1,16 @@
 """Fastest machine for each kernel as of any day, as in the tables of DeepBench's README."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
 from deepbench_ops.analysis.points import Point
+from deepbench_ops.analysis.settings_and_state_agreement import comparable, groups_that_agree
 from deepbench_ops.problems.selections import Selected
+
+_Kernel = tuple[str, str, int | None]
+"""Set, problem and ranks."""
 
 
 @dataclass(frozen=True)
@@ -39,30 +44,12 @@ def records(
 ) -> list[SpeedRecord]:
     """Return the fastest of each selected kernel at any of `precisions`, in the selection's order.
 
-    Of each machine its newest steady times up to `as_of` count; a total is of passes at one
-    precision on one device, and of one release where one has them all.
+    Of each machine its newest steady times up to `as_of` count, in one state of the machine
+    (`counting`); a total is of passes at one precision on one device, and of one release where one
+    has them all.
     """
-    wanted = {
-        (member.set, member.problem.id, ranks): place
-        for place, member in enumerate(selected)
-        for ranks in member.ranks or (None,)
-    }
-    totals: dict[tuple[str, str, int | None], dict[str, dict[str, dict[str, Point]]]] = {}
-    for point in sorted(points, key=lambda point: point.release.date):
-        key = (point.set, point.problem_id, point.ranks)
-        late = as_of is not None and point.release.date > as_of
-        if key in wanted and point.precision in precisions and _counts(point) and not late:
-            holder = " ".join(
-                (point.machine, point.device, point.release.framework, point.precision)
-            )
-            releases = totals.setdefault(key, {}).setdefault(holder, {})
-            releases.setdefault(point.release.name, {})[point.operation] = point
-    complete = (
-        [passes for each in holders.values() if _first(passes := _newest_total(each.values()))]
-        for holders in totals.values()
-    )
-    found = [_best(holders) for holders in complete if holders]
-    return sorted(found, key=lambda r: (wanted[r.set, r.problem_id, r.ranks], r.ranks or 0))
+    counted, _ = counting(points, selected, precisions, as_of)
+    return _records(counted, _places(selected))
 
 
 def history(
@@ -76,16 +63,84 @@ def history(
     A record is a time below all earlier ones, on any machine; or the first total of more passes,
     with which the earlier ones do not compare.
     """
-    known = {point.release.date for point in points}
-    days = sorted(day for day in known if as_of is None or day <= as_of)
-    lines: dict[tuple[str, str, int | None], list[SpeedRecord]] = {}
-    for day in days:
-        for record in records(points, selected, precisions, day):
+    counted, _ = counting(points, selected, precisions, as_of)
+    places = _places(selected)
+    lines: dict[_Kernel, list[SpeedRecord]] = {}
+    for day in sorted({point.release.date for point in counted}):
+        for record in _records((p for p in counted if p.release.date <= day), places):
             line = lines.setdefault((record.set, record.problem_id, record.ranks), [])
             last = line[-1] if line else None
             if last is None or record.passes > last.passes or record.seconds < last.seconds:
                 line.append(record)
     return list(lines.values())
+
+
+def counting(
+    points: Iterable[Point],
+    selected: Sequence[Selected],
+    precisions: Collection[str],
+    as_of: date | None = None,
+) -> tuple[list[Point], list[Point]]:
+    """Return the times that count in records up to `as_of`, and those that their state leaves out.
+
+    Times of a kernel on a machine count in one of its states: that in which the most passes were
+    measured, of several the most frequent. Where none has as many passes as a release, since states
+    are unknown or changed, the newest such release counts: it compares with other machines alone.
+    """
+    places = _places(selected)
+    kernels: dict[tuple[str, _Kernel], list[Point]] = defaultdict(list)
+    for point in points:
+        late = as_of is not None and point.release.date > as_of
+        asked = _kernel(point) in places and point.precision in precisions and not late
+        if asked and _counts(point):
+            kernels[point.machine, _kernel(point)].append(point)
+    counted: list[Point] = []
+    left: list[Point] = []
+    for found in kernels.values():
+        own = set(map(id, _in_one_state(found)))
+        for point in found:
+            (counted if id(point) in own else left).append(point)
+    return counted, left
+
+
+def _in_one_state(points: Sequence[Point]) -> list[Point]:
+    """Return the times of a kernel on a machine that count."""
+    newest_first = sorted(
+        {point.release for point in points}, key=lambda one: (one.date, one.name), reverse=True
+    )
+    groups = [
+        *groups_that_agree(comparable(points)),
+        *([point for point in points if point.release == each] for each in newest_first),
+    ]
+    return max(groups, key=lambda group: len({point.operation for point in group}))
+
+
+def _places(selected: Sequence[Selected]) -> dict[_Kernel, int]:
+    """Return the place of each kernel in a selection."""
+    return {
+        (member.set, member.problem.id, ranks): place
+        for place, member in enumerate(selected)
+        for ranks in member.ranks or (None,)
+    }
+
+
+def _kernel(point: Point) -> _Kernel:
+    return point.set, point.problem_id, point.ranks
+
+
+def _records(points: Iterable[Point], places: Mapping[_Kernel, int]) -> list[SpeedRecord]:
+    """Return the fastest of each kernel among times that count."""
+    totals: dict[_Kernel, dict[str, dict[str, dict[str, Point]]]] = {}
+    for point in sorted(points, key=lambda point: point.release.date):
+        holder = " ".join((point.machine, point.device, point.release.framework, point.precision))
+        releases = totals.setdefault(_kernel(point), {}).setdefault(holder, {})
+        releases.setdefault(point.release.name, {})[point.operation] = point
+    complete = (
+        [passes for each in holders.values() if _first(passes := _newest_total(each.values()))]
+        for holders in totals.values()
+    )
+    found = [_best(holders) for holders in complete if holders]
+    return sorted(found, key=lambda r: (places[r.set, r.problem_id, r.ranks], r.ranks or 0))
 
 
 def _counts(point: Point) -> bool:

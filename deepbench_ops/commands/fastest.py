@@ -77,7 +77,8 @@ def fastest(
     an all-reduce its time and the bytes of all ranks' vectors over it. The last of these tables
     took the faster of several precisions: repeat --precision for that. Passes are added up within a
     release where one has all of them. Else the line names their releases, and its day is that of
-    the newest.
+    the newest. Of the times of a kernel on a machine those in one state of the machine count; lines
+    above the table say how many are left out.
     """
     from deepbench_ops.analysis import fastest_machine_by_kernel as records
     from deepbench_ops.analysis import machine_points, point_reading
@@ -118,7 +119,10 @@ def fastest(
             _nothing(results, any(load(EVERYTHING)), selection, family, precisions, as_of), asked
         )
     apart = [p for p in asked if p.usual_run and p.settings]
-    say([*notes([p for p in asked if p.usual], apart), *remarks(asked)], form)
+    _, others = records.counting(found, members, precisions, as_of)
+    left = set(map(id, others))
+    used = [p for p in asked if p.usual and id(p) not in left]
+    say([*notes([], others), *notes(used, apart), *remarks(asked)], form)
     show(
         form,
         lambda: _table(lines, devices_of_machines(found), history, form == "markdown"),

@@ -10,8 +10,9 @@ import example_points as points_of_tests
 import pytest
 from click.testing import CliRunner
 
-from deepbench_ops.analysis import fastest_machine_by_kernel, point_reading
+from deepbench_ops.analysis import fastest_machine_by_kernel, machine_points, point_reading
 from deepbench_ops.commands import fastest as command
+from deepbench_ops.measure.machine_states import FAR, INCOMPARABLE, NEAR
 from deepbench_ops.problems import load
 from deepbench_ops.problems.selections import select
 from deepbench_ops.releases import release_table
@@ -221,3 +222,68 @@ def test_every_family_has_a_fastest_by_its_first_operation():
     found = fastest_machine_by_kernel.records([*step, *backward], selected, ["float32"])
     assert step
     assert {point.problem_id for point in step} == {record.problem_id for record in found}
+
+
+GEMM = {"set": "training", "problem_id": "m1760_n128_k1760_NN"}
+DAYS = [release_table.Release("numpy", f"2.{n}", date(2020 + n, 1, 1)) for n in range(3)]
+
+
+def in_states(*states, machine="box"):
+    """The times of a kernel on releases that were measured in these states: 3, 2 and 1 s."""
+    return [
+        points_of_tests.point(
+            **GEMM, machine=machine, state=state, release=release, seconds=3.0 - number
+        )
+        for number, (release, state) in enumerate(zip(DAYS, states, strict=True))
+    ]
+
+
+def held(points):
+    """The seconds of the records of a kernel, and of the times that states leave out."""
+    members = select("headline", "gemm")
+    lines = fastest_machine_by_kernel.history(points, members, ["float32"])
+    _, left = fastest_machine_by_kernel.counting(points, members, ["float32"])
+    return [r.seconds for line in lines for r in line], [p.seconds for p in left]
+
+
+@pytest.mark.parametrize("state", [FAR, *sorted(INCOMPARABLE)])
+def test_another_state_of_the_machine_sets_no_record(state):
+    """A machine counts in the state of most of its times, and never in one that is none."""
+    assert ([3.0, 2.0], [1.0]) == held(in_states(NEAR, NEAR, state))
+    assert ([3.0, 2.0], [1.0]) == held(in_states(NEAR, "", state))
+
+
+@pytest.mark.parametrize("state", sorted(INCOMPARABLE))
+def test_times_of_a_state_that_is_none_compare_with_other_machines_alone(state):
+    """Where a machine has no others its newest release counts."""
+    alone = in_states(state, state, state)
+    assert ([1.0], [3.0, 2.0]) == held(alone)
+    [other, *_] = in_states(FAR, FAR, FAR, machine="other")
+    assert ([0.5], [3.0, 2.0]) == held([*alone, other._replace(seconds=0.5)])
+
+
+def test_the_state_in_which_all_passes_were_measured_counts():
+    """Though more times were measured in another one."""
+    whole = [pass_of("forward", JANUARY, 2.0), pass_of("backward_data", JANUARY, 4.0)]
+    others = [pass_of("forward", release, 1.0)._replace(state=FAR) for release in [JUNE, *DAYS]]
+    assert [(JANUARY.name, JANUARY.date, 6.0)] == totals(
+        *others, *(each._replace(state=NEAR) for each in whole)
+    )
+
+
+@pytest.mark.parametrize("state", [NEAR, *sorted(INCOMPARABLE)])
+def test_a_total_has_all_passes_of_a_release_where_no_state_has_them(state):
+    """A pass alone in a known state would be a total of less work."""
+    passes = [pass_of("forward", JUNE, 2.0), pass_of("backward_data", JUNE, 4.0)]
+    both = [passes[0]._replace(state=FAR), passes[1]._replace(state=state)]
+    assert [(JUNE.name, JUNE.date, 6.0)] == totals(*both)
+
+
+def test_the_command_counts_the_times_of_other_states(monkeypatch):
+    """In a line for each state."""
+    points = in_states(NEAR, NEAR, FAR)
+    monkeypatch.setattr(machine_points, "load", lambda *_, **__: points)
+    monkeypatch.setattr(point_reading, "machines", lambda _: ["box"])
+    done = CliRunner().invoke(command.fastest, ["--results", str(RESULTS), "--family", "gemm"])
+    assert "left out: 1 times measured in another state of the machine: far" in done.stderr
+    assert "2 of 2 times were measured in this state of the machine: near" in done.stderr
