@@ -1,17 +1,19 @@
 """Remarks below asv's own tables of one release or two, which show every stored time.
 
-`deepbench compare` leaves out unsteady times, and two times whose external settings or states
-of the machine differ. asv knows of neither.
+`deepbench compare` leaves out unsteady times, and two times whose external settings, threads or
+states of the machine differ. asv knows of none of these.
 """
 
 import shlex
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from deepbench_ops.analysis import machine_points
-from deepbench_ops.analysis.points import KernelKey, Point
+from deepbench_ops.analysis.points import STATE, KernelKey, Point
 from deepbench_ops.analysis.settings_and_state_agreement import agree
 from deepbench_ops.analysis.unsteady_list import counted
+from deepbench_ops.measure.fingerprint import SETTINGS, THREADS
 from deepbench_ops.releases.release_table import Release
 
 
@@ -61,14 +63,12 @@ def _of_two(
 ) -> list[str]:
     pairs = [(one[key], other[key]) for key in one if key in other]
     unsteady = [point for pair in pairs for point in pair if point.unsteady]
-    apart = [pair for pair in pairs if not agree(*pair)]
-    settings = [(a, b) for a, b in apart if None not in (a.settings, b.settings)]
-    settings = [(a, b) for a, b in settings if a.settings != b.settings]
-    states = len(apart) - len(settings)
+    apart = Counter(_reason(*pair) for pair in pairs if not agree(*pair))
     parts = [
         f"{_times(unsteady)} unsteady ({counted(unsteady)})" if unsteady else "",
-        f"the external settings of {len(settings)} differ" if settings else "",
-        f"{states} were measured in different states of the machine" if states else "",
+        f"the external settings of {apart[SETTINGS]} differ" if apart[SETTINGS] else "",
+        f"{apart[THREADS]} were measured on unequal numbers of threads" if apart[THREADS] else "",
+        f"{apart[STATE]} were measured in different states of the machine" if apart[STATE] else "",
     ]
     if not any(parts):
         return []
@@ -77,3 +77,12 @@ def _of_two(
         f"of {len(pairs)} kernels that both releases have, {', '.join(filter(None, parts))}:"
         f" deepbench compare {contenders} leaves them out"
     ]
+
+
+def _reason(one: Point, other: Point) -> str:
+    """Return the first condition in which two times differ that do not agree."""
+    if None not in (one.settings, other.settings) and one.settings != other.settings:
+        return SETTINGS
+    if "" not in (one.threads, other.threads) and one.threads != other.threads:
+        return THREADS
+    return STATE

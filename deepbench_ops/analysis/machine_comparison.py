@@ -161,7 +161,7 @@ def groups(first: Contender, other: Contender) -> list[FamilyComparison]:
 
 
 def changes(first: Contender, other: Contender) -> list[KernelComparison]:
-    """Return the kernels that both have under settings and states that agree, widest gain first.
+    """Return the kernels that both have at times that agree (`agree`), widest gain first.
 
     Of several times the newest pair counts that agrees: the one whose older time is the newest.
     """
@@ -170,8 +170,8 @@ def changes(first: Contender, other: Contender) -> list[KernelComparison]:
 
 
 def remarks(first: Contender, other: Contender) -> list[str]:
-    """Return remarks on external settings, a line each: kernels that are left out since their
-    settings do not agree, and the number of times whose settings were not recorded."""
+    """Return remarks on settings, threads and states, a line each: kernels that are left out since
+    theirs do not agree, and the number of times whose settings were not recorded."""
     shared = _shared(first, other)
     apart = [change for change in shared if not agree(change.first, change.other)]
     both = [change for change in shared if agree(change.first, change.other)]

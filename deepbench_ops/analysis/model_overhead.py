@@ -37,7 +37,7 @@ class Overhead:
 def overheads(points: Iterable[Point]) -> list[Overhead]:
     """Return an overhead for each whole that was measured apart as well, in the points' order.
 
-    Unsteady points are left out, and pairs under external settings that do not agree.
+    Unsteady points are left out, and pairs whose settings, threads or states do not agree.
     """
     found = [point for point in points if not point.unsteady]
     apart = {_step(point): point for point in found if point.operation.endswith(OPERATIONS_SUFFIX)}

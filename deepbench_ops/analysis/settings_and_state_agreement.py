@@ -1,11 +1,12 @@
-"""Comparability of times: only those are compared whose external settings and states agree.
+"""Comparability of times: only those are compared whose settings, threads and states agree.
 
 The state is that of the machine (`measure.machine_states`): the same kernel takes another time in
-another one. Unknown settings and states (published figures, and times measured before they were
-recorded) agree with any. States of different machines are different things, and agree.
+another one. Unknown settings, threads and states (published figures, and times measured before they
+were recorded) agree with any. Threads and states of different machines are different things, and
+agree. Lines and other groups of many times do not differ by threads: `notes` counts those.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from deepbench_ops.analysis.points import Point
@@ -15,11 +16,15 @@ from deepbench_ops.measure.machine_states import INCOMPARABLE, ONE_LEVEL
 
 
 def agree(one: Point, other: Point) -> bool:
-    """Whether two points were taken under the same settings and in the same state, as far as is
-    known."""
+    """Whether two points were taken under the same settings, on a machine also on as many threads
+    and in the same state, as far as is known."""
     if one.settings is not None and other.settings is not None and one.settings != other.settings:
         return False
-    if one.machine != other.machine or not one.state or not other.state:
+    if one.machine != other.machine:
+        return True
+    if one.threads and other.threads and one.threads != other.threads:
+        return False
+    if not one.state or not other.state:
         return True
     return one.state == other.state and one.state not in INCOMPARABLE
 
@@ -78,11 +83,12 @@ def _of_settings(points: Sequence[Point]) -> list[list[Point]]:
 
 
 def notes(points: Iterable[Point], apart: Iterable[Point] = ()) -> list[str]:
-    """Return remarks on the settings and states of measured points, a line each.
+    """Return remarks on the settings, threads and states of measured points, a line each.
 
     apart: points that are left out of a comparison because of theirs.
     """
     lines = _state_notes(points := list(points), apart := list(apart))
+    lines += _thread_notes(points, apart)
     for found, count in Counter(point.settings for point in apart).items():
         if found:
             lines.append(
@@ -120,3 +126,35 @@ def _state_notes(points: Sequence[Point], apart: Sequence[Point]) -> list[str]:
         for state, count in used.items()
         if state and state != ONE_LEVEL
     ]
+
+
+def _thread_notes(points: Sequence[Point], apart: Sequence[Point]) -> Iterable[str]:
+    left: Counter[str] = Counter()
+    for threads in _threads_of_kernels(apart):
+        left += threads
+    if left:
+        each = _on_threads(left)
+        yield f"left out: {left.total()} times measured on unequal numbers of threads: {each}"
+    fewer: Counter[str] = Counter()
+    for threads in _threads_of_kernels(points):
+        most, _ = threads.most_common(1)[0]
+        fewer += Counter({name: threads[name] for name in threads if name != most})
+    if fewer:
+        yield (
+            f"{fewer.total()} of {len(points)} times were measured on another number of threads"
+            f" than most of their kernel: {_on_threads(fewer)}"
+        )
+
+
+def _threads_of_kernels(points: Iterable[Point]) -> list[Counter[str]]:
+    """Return the known numbers of threads of each kernel on a machine, where it has several."""
+    found: dict[tuple[object, ...], Counter[str]] = defaultdict(Counter)
+    for point in points:
+        if point.threads:
+            family, _, *kernel = point.kernel  # without the set
+            found[point.machine, point.device, family, *kernel][point.threads] += 1
+    return [threads for threads in found.values() if len(threads) > 1]
+
+
+def _on_threads(counted: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} on {threads}" for threads, count in sorted(counted.items()))

@@ -69,7 +69,8 @@ def compare(
     Each MACHINE is compared with the first, under the usual conditions. Without MACHINE,
     "@RELEASE" is of this machine, and a single MACHINE is compared with this one. RELEASE is one
     like torch-2.13.0, or a framework, whose newest time of each kernel counts that was taken in the
-    state and settings of the other side's; published figures are the framework "published".
+    state, with the settings and on as many threads as the other side's; published figures are the
+    framework "published".
 
     A ratio is the geometric mean of other / first in seconds: below 1 the other is faster. Its
     interval takes the kernels as a sample of all that a family could have. CSV has the families

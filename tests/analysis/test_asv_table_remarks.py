@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from deepbench_ops.analysis import point_reading
 from deepbench_ops.asv_adapter import asv_api, plugin, release_tables
 from deepbench_ops.cli import cli as deepbench
-from deepbench_ops.measure.fingerprint import SETTINGS
+from deepbench_ops.measure.fingerprint import SETTINGS, THREADS
 from deepbench_ops.releases import release_table
 from deepbench_ops.storage import facts_digest, measurement_files
 
@@ -96,6 +96,17 @@ def test_times_of_other_settings_are_counted_below_the_table(conf, lines, capsys
     asked = [*command.split()[1:], "--results", conf.results_dir]
     answer = CliRunner().invoke(deepbench, asked)
     assert "no kernel in common" in str(answer.exception)
+
+
+def test_times_on_other_threads_are_counted_below_the_table(conf, lines, capsys):
+    """Apart from those in other states of the machine."""
+    for name, threads in ((OLD, "1"), (NEW, "2")):
+        change(conf, name, None, lambda facts, own=threads: {**facts, THREADS: own})
+    count = len({each.kernel for each in stored(conf)[OLD]})
+    compared(conf, capsys)
+    both = f"of {count} kernels that both releases have"
+    expected = f"{both}, {count} were measured on unequal numbers of threads"
+    assert lines.pop().startswith(f"{expected}: deepbench compare")
 
 
 def test_unsteady_times_are_counted_below_the_table(conf, lines, capsys):

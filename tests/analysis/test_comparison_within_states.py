@@ -37,6 +37,28 @@ def test_states_of_two_machines_are_not_held_against_each_other() -> None:
     assert settings_and_state_agreement.agree(point(state=NEAR), point(machine="other", state=FAR))
 
 
+def test_unequal_threads_of_a_machine_do_not_agree() -> None:
+    """Unknown ones agree with any; lines hold times on any number."""
+    agree = settings_and_state_agreement.agree
+    one, two, unknown = (point(threads=threads) for threads in ("1", "2", ""))
+    assert agree(one, one) and agree(one, unknown) and not agree(one, two)
+    assert agree(one, point(machine="other", threads="2"))
+    assert [[one, two, unknown]] == settings_and_state_agreement.groups_that_agree(
+        [one, two, unknown]
+    )
+
+
+def test_remarks_count_times_on_other_threads_than_their_kernel() -> None:
+    """Those of a line, and those that a comparison leaves out."""
+    one, two, other = point(threads="1"), point(threads="2"), point(operation="step", threads="1")
+    notes = settings_and_state_agreement.notes
+    expected = "on another number of threads than most of their kernel: 1 on 1"
+    assert [f"1 of 3 times were measured {expected}"] == notes([one, two, two])[:1]
+    expected = "left out: 2 times measured on unequal numbers of threads: 1 on 1, 1 on 2"
+    assert [expected] == notes([], [one, two])
+    assert not any("threads" in line for line in notes([two, other], [two, other]))
+
+
 @given(st.lists(st.sampled_from(STATES), max_size=12))
 def test_groups_hold_every_point_once(states) -> None:
     """Points of unknown states join the state of most points, which comes first."""

@@ -150,6 +150,18 @@ def test_the_newest_times_that_agree_are_compared():
     assert any("far" in line for line in machine_comparison.remarks(one, other))
 
 
+def test_times_on_other_threads_are_left_out():
+    """Of one machine; an older time on as many threads takes their place."""
+    two = [point(seconds=9.0, threads="1"), point(seconds=2.0, threads="2", release=OLD)]
+    far = [point(seconds=3.0, threads="2", release=OTHER)]
+    one = machine_comparison.contender("box@torch", two)
+    other = machine_comparison.contender("box@numpy", far)
+    (found,) = machine_comparison.changes(one, other)
+    assert 1.5 == found.ratio
+    alone = machine_comparison.contender("box@torch", two[:1])
+    assert [] == machine_comparison.changes(alone, other)
+
+
 def test_a_comparison_is_of_the_usual_conditions():
     """A cold cache or another layout is another figure, whichever was stored last; so is a device,
     which is to be chosen."""
