@@ -21,7 +21,11 @@ def check(record: Any) -> None:
             raise NoRecord(f"its {name} is {str(record[name])[:40]}")
     readings = record.get("yardstick")
     if readings and len(readings) != len(record["seconds"]):
-        raise NoRecord(f"{len(record['seconds'])} seconds and {len(readings)} readings")
+        raise NoRecord(
+            f"{len(record['seconds'])} seconds and {len(readings)} readings of the yardstick"
+        )
+    if "ensemble" in record:
+        _check_ensemble(record["ensemble"])
     if "seconds" in record:
         _refuse_longer_than_spent(record)
 
@@ -40,6 +44,15 @@ def _checks(names: tuple[str, ...]) -> list[tuple[str, Callable[[Any], bool]]]:
     return [(name, FIELDS[name]) for name in names if name in FIELDS]
 
 
+def _check_ensemble(found: Any) -> None:
+    """Raise NoRecord for a value that does not say from which rounds a record comes."""
+    if not isinstance(found, dict):
+        raise NoRecord(f"its ensemble is {str(found)[:40]}")
+    for name, right in ENSEMBLE_FIELDS.items():
+        if not right(found.get(name)):
+            raise NoRecord(f"its ensemble.{name} is {str(found.get(name))[:40]}")
+
+
 def _refuse_longer_than_spent(record: Mapping[str, Any]) -> None:
     """Raise NoRecord where the calls took longer than their process spent in the kernel."""
     total = record.get("number", 1) * sum(record["seconds"])
@@ -47,7 +60,7 @@ def _refuse_longer_than_spent(record: Mapping[str, Any]) -> None:
     if total > spent * LARGEST_SPENT_RATIO:
         raise NoRecord(
             f"its raw seconds add up to {total:.4g} s, and its process spent {spent:.4g} s in the"
-            " kernel"
+            " kernel: another unit?"
         )
 
 
@@ -58,6 +71,9 @@ LARGEST_SPENT_RATIO = 1.01
 
 Both are rounded to four digits. In results/ the sum is 0.05 % longer at most.
 """
+
+MOST_ROUNDS = 10**6
+"""Largest number of rounds of an ensemble: a hundred a day for 27 years."""
 
 LONGEST_SPENT = 1000 * LONGEST
 """Largest number of seconds that a process may have spent."""
@@ -106,19 +122,6 @@ def _spent(found: Any) -> bool:
     return _figures(found) and all(0 <= seconds <= LONGEST_SPENT for seconds in found.values())
 
 
-def _ensemble(found: Any) -> bool:
-    """Whether a value says from which rounds of an ensemble a record comes."""
-    return (
-        isinstance(found, dict)
-        and all(_text(found.get(name)) for name in ("file", "anchor"))
-        and _seconds([found.get("seconds")])
-        and all(is_number(found.get(name)) for name in ("ratio", "low", "high"))
-        and type(found.get("rounds")) is int
-        and len(found.get("interval", ())) == 2
-        and _seconds(found["interval"])
-    )
-
-
 FIELDS: dict[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("benchmark", "release", "fingerprint", "skipped", "yardstick_kind"), _text),
     "implementation": _text,
@@ -131,10 +134,18 @@ FIELDS: dict[str, Callable[[Any], bool]] = {
     "started_at": lambda found: is_number(found) and 0 <= found < 4102444800,
     "core_latencies": lambda found: isinstance(found, list) and all(map(_nanoseconds, found)),
     "number": lambda found: type(found) is int and 1 <= found <= MOST_CALLS,
-    "ensemble": _ensemble,
     "device_readings": _columns,
     "notes": lambda found: isinstance(found, dict),
     "readings": _figures,
     "spent": _spent,
 }
 """Checks by name of a field: whether a value can be right."""
+
+ENSEMBLE_FIELDS: dict[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("file", "anchor"), _text),
+    **dict.fromkeys(("ratio", "low", "high"), is_number),
+    "rounds": lambda found: type(found) is int and 1 <= found <= MOST_ROUNDS,
+    "seconds": lambda found: _seconds([found]),
+    "interval": lambda found: _seconds(found) and len(found) == 2,
+}
+"""The same for the fields of a record's `ensemble`, all of which are needed."""

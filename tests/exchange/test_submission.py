@@ -3,6 +3,7 @@
 import copy
 import json
 import math
+import re
 from pathlib import Path
 from unittest import mock
 
@@ -19,6 +20,7 @@ from example_submissions import (
     RELEASES,
     made,
     measured,
+    of_rounds,
     sealed,
     submissions,
     taken,
@@ -425,7 +427,7 @@ REFUSED = {
     an_endless_record: "results/0/measurements/0/seconds/0",
     a_record_of_no_number: "not finite",
     a_record_that_skips: "results/0/measurements/0: .*skipped",
-    a_yardstick_too_few: "a reading of the yardstick for each time is missing",
+    a_yardstick_too_few: "2 seconds and 1 readings of the yardstick",
     unknown_conditions: "its conditions 000000000000 are missing",
     other_conditions: "they are other conditions",
     the_release_twice: "torch-2.13.0 is in it twice",
@@ -471,6 +473,47 @@ def test_a_dishonest_submission_is_refused_with_the_reason(tmp_path, change, rea
     """Packed again after the change, so that only the content shows it; nothing is written."""
     with pytest.raises(DeepbenchError, match=reason):
         taken(tmp_path, sealed(changed(change)))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *((name, value) for name in ("file", "anchor") for value in (None, 5)),
+        *((name, value) for name in ("ratio", "low", "high") for value in (None, "1.0", True)),
+        *(("rounds", value) for value in (0, 10**30, 1e300, "3")),
+        *(("seconds", value) for value in (None, 1e-10, 1e6, "0.5")),
+        *(("interval", value) for value in (5, [0.4], {"low": 0.4, "high": 0.9}, [0.4, None])),
+    ],
+)
+def test_the_rounds_of_raw_seconds_are_checked_before_they_are_filed(tmp_path, name, value):
+    """As every later reader checks them, in whatever order the versions of a point come."""
+    _, _, fields = of_rounds(3, 0.5)
+    content = made(
+        [(KERNELS[0], 0.5, [0.5])],
+        records=[{**measured(KERNELS[0], [0.5]), "ensemble": {**fields["ensemble"], name: value}}],
+    )
+    taken(tmp_path, GOOD)
+    before = values(tmp_path)
+    shown = re.escape(str(value)[:40])
+    with pytest.raises(DeepbenchError, match=rf"kernel_forward\(.*its ensemble.{name} is {shown}$"):
+        taken(tmp_path, content)
+    assert before == values(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("number", value) for value in (0, 2.0, 1e300, 10**10)),
+        *(("started_at", value) for value in (-1, 1e300)),
+    ],
+)
+def test_numbers_of_raw_seconds_have_the_limits_of_stored_ones(tmp_path, name, value):
+    """Calls of each time, and the time of day."""
+    content = copy.deepcopy(GOOD)
+    record_of(content)[name] = value
+    with pytest.raises(DeepbenchError, match=re.escape(f"its {name} is {value}")):
+        taken(tmp_path, sealed(content))
     assert not list(tmp_path.iterdir())
 
 

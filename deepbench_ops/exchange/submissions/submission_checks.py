@@ -19,7 +19,6 @@ from deepbench_ops.run_conditions import CONDITIONS, DEVICE, VALUE
 from deepbench_ops.statistics.yardstick_calibration import on_quiet_machine
 from deepbench_ops.storage import seconds_limits
 from deepbench_ops.storage.measurement_files import Record
-from deepbench_ops.storage.record_checks import LARGEST_SPENT_RATIO
 from deepbench_ops.storage.result_key import unquoted
 
 Point = dict[str, Any]
@@ -142,14 +141,6 @@ def _refuse_contradictions(point: Point, records: Sequence[Record]) -> None:
             f"{seconds:g} s is not {middle:g} s, the median of its raw seconds over their"
             " yardstick's readings times its nominal one: pack the measured times again"
         )
-    for record in records:
-        total = record["number"] * sum(record["seconds"])
-        spent = record.get("spent", {}).get("kernel", total)
-        if total > spent * LARGEST_SPENT_RATIO:
-            raise DeepbenchError(
-                f"its raw seconds add up to {total:.4g} s, and its process spent {spent:.4g} s in"
-                " the kernel: another unit?"
-            )
 
 
 def _refuse_too_slow(points: Sequence[Point], roofs: Roofs) -> None:

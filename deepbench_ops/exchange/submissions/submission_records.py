@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import atomic_write, facts_digest, measurement_files
+from deepbench_ops.storage import atomic_write, facts_digest, measurement_files, record_checks
 from deepbench_ops.storage.atomic_write import Ready
 from deepbench_ops.storage.conflict_files import PointVersion
 from deepbench_ops.storage.fact_lines import FactsByDigest
@@ -82,12 +82,17 @@ def check(result: Mapping[str, Any]) -> None:
 def _check_records(
     result: Mapping[str, Any], records: Iterable[Record], points: Collection[ResultKey]
 ) -> None:
-    """Raise DeepbenchError for records that do not belong to a result with these points."""
+    """Raise DeepbenchError for records that do not belong to a result with these points, and for
+    those that no reader of stored files would take."""
     conditions = result.get("conditions", {})
     seen: set[str] = set()
     for record in records:
         key = unquoted(record["benchmark"], record["params"])
         named = f"a measurement of {key[0]}({', '.join(key[1])})"
+        try:
+            record_checks.check(record)
+        except record_checks.NoRecord as wrong:
+            raise DeepbenchError(f"{named}: {wrong}") from None
         if text([record]) in seen:
             raise DeepbenchError(f"{named}: it is there twice")
         seen.add(text([record]))
@@ -97,8 +102,6 @@ def _check_records(
             raise DeepbenchError(f"{named}: it is of {record['release']}, another release")
         if record["fingerprint"] not in conditions:
             raise DeepbenchError(f"{named}: its conditions {record['fingerprint']} are missing")
-        if record["yardstick"] and len(record["yardstick"]) != len(record["seconds"]):
-            raise DeepbenchError(f"{named}: a reading of the yardstick for each time is missing")
 
 
 def write(
