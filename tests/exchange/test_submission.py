@@ -484,6 +484,7 @@ def test_a_dishonest_submission_is_refused_with_the_reason(tmp_path, change, rea
         *(("rounds", value) for value in (0, 10**30, 1e300, "3")),
         *(("seconds", value) for value in (None, 1e-10, 1e6, "0.5")),
         *(("interval", value) for value in (5, [0.4], {"low": 0.4, "high": 0.9}, [0.4, None])),
+        *(("states", value) for value in (5, None, "near", [5])),
     ],
 )
 def test_the_rounds_of_raw_seconds_are_checked_before_they_are_filed(tmp_path, name, value):
