@@ -8,9 +8,10 @@ it; only a killed process leaves the unfinished one, whose name ends in `SUFFIX`
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 Ready = Callable[[Path], Path]
 """Returns the file to write to for a path that is to be written."""
@@ -53,51 +54,96 @@ def replacing(path: Path, durable: bool = True) -> Iterator[Path]:
 
     Raises OSError that names `path`, not the unfinished file.
     """
-    mode = _mode(path)
-    special = mode is not None and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
-    if special or path.name.endswith(SUFFIX):
-        yield path
-        return
-    try:
-        unfinished = _new_file(path, mode)
-        try:
-            yield unfinished
-            if durable:
-                _flush(unfinished)
-            unfinished.replace(path)
-        except BaseException:
-            with suppress(OSError):
-                unfinished.unlink()
-            with suppress(OSError):
-                path.parent.rmdir()  # where it is empty, it was made for this file
-            raise
-    except OSError as error:
-        raise _about(path, error) from error
+    with together(durable) as ready:
+        yield ready(path)
+
+
+class _NewFile(NamedTuple):
+    """An unfinished file that is to replace a path."""
+
+    path: Path
+    unfinished: Path
 
 
 class _Together:
     """Files that are replaced, and then others removed, when a block ends."""
 
-    def __init__(self, files: ExitStack) -> None:
-        self.files = files
+    def __init__(self) -> None:
+        self.files: list[_NewFile] = []
         self.removed: list[Path] = []
 
     def __call__(self, path: Path) -> Path:
-        return self.files.enter_context(replacing(path))
+        mode = _mode(path)
+        special = mode is not None and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+        if special or path.name.endswith(SUFFIX):
+            return path
+        with _errors_about(path):
+            return self._new_file(path, mode)
+
+    def _new_file(self, path: Path, mode: int | None) -> Path:
+        """Make an empty file next to `path`, and its folder where it is missing.
+
+        mode: that of the file to replace, whose permissions it gets; by the umask where it is None.
+        """
+        try:
+            unfinished, handle = _opened(path)
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            unfinished, handle = _opened(path)
+        self.files.append(_NewFile(path, unfinished))
+        with os.fdopen(handle):
+            if mode is not None:
+                os.fchmod(handle, stat.S_IMODE(mode))
+        return unfinished
+
+    def finish(self, durable: bool) -> None:
+        """Replace the files, the last one first, once all are on the disk; then remove others."""
+        for path, unfinished in self.files if durable else ():
+            with _errors_about(path):
+                _flush(unfinished)
+        for path, unfinished in reversed(self.files):
+            unfinished.replace(path)
+        for path in self.removed:
+            path.unlink(missing_ok=True)
+
+    def discard(self) -> None:
+        """Remove the files that have replaced no other."""
+        for path, unfinished in self.files:
+            with suppress(OSError):
+                unfinished.unlink()
+            with suppress(OSError):
+                path.parent.rmdir()  # where it is empty, it was made for this file
+
+    def path_of(self, error: OSError) -> Path | None:
+        """Return the path that an error is about, if it names none or an unfinished file."""
+        if error.filename is None:
+            return self.files[0].path if self.files else None
+        named = (path for path, own in self.files if str(own) == str(error.filename))
+        return next(named, None)
 
 
 @contextmanager
-def together() -> Iterator[Ready]:
+def together(durable: bool = True) -> Iterator[Ready]:
     """Yield a function that returns an unfinished file for each path it is given.
 
     All of them replace their paths when the block ends without error, the last one first; then the
-    files of `remove` are removed. Nothing changes when it ends with an error.
+    files of `remove` are removed. Nothing changes when it ends with an error, nor where the disk
+    turns out to be full: the first path is replaced when all files are complete and on the disk.
+
+    durable: as for `replacing`. Raises OSError that names a path, not its unfinished file.
     """
-    with ExitStack() as files:
-        ready = _Together(files)
+    ready = _Together()
+    try:
         yield ready
-    for path in ready.removed:
-        path.unlink(missing_ok=True)
+        ready.finish(durable)
+    except OSError as error:
+        ready.discard()
+        if (path := ready.path_of(error)) is None:
+            raise
+        raise _about(path, error) from error
+    except BaseException:
+        ready.discard()
+        raise
 
 
 def remove(path: Path, ready: Ready = Path) -> None:
@@ -126,22 +172,6 @@ def _mode(path: Path) -> int | None:
         return None
 
 
-def _new_file(path: Path, mode: int | None) -> Path:
-    """Make an empty file next to `path`, and its folder where it is missing.
-
-    mode: that of the file to replace, whose permissions it gets; by the umask where it is None.
-    """
-    try:
-        unfinished, handle = _opened(path)
-    except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished, handle = _opened(path)
-    with os.fdopen(handle):
-        if mode is not None:
-            os.fchmod(handle, stat.S_IMODE(mode))
-    return unfinished
-
-
 def _opened(path: Path) -> tuple[Path, int]:
     """Return a file next to `path` that no one else has made (O_EXCL), and a handle to it."""
     while True:
@@ -159,6 +189,15 @@ def _flush(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+@contextmanager
+def _errors_about(path: Path) -> Iterator[None]:
+    """Let errors of the system name `path`."""
+    try:
+        yield
+    except OSError as error:
+        raise _about(path, error) from error
 
 
 def _about(path: Path, error: OSError) -> OSError:

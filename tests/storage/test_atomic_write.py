@@ -1,5 +1,6 @@
 """Files are written whole or not at all."""
 
+import errno
 import os
 import stat
 import subprocess
@@ -128,6 +129,43 @@ def test_files_are_replaced_together_or_not_at_all(tmp_path):
         assert "old" == paths[0].read_text()
     assert ["new", "new"] == [path.read_text() for path in paths]
     assert ["b.json"] == names(paths[1].parent)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_no_file_is_replaced_before_all_are_on_the_disk(tmp_path, monkeypatch, number):
+    """A quota that is used up shows when a file is flushed; the error names this file."""
+    paths = [tmp_path / name for name in "abc"]
+    for path in paths:
+        path.write_text("old")
+    fsync, left = os.fsync, iter(range(number))
+
+    def full(handle):
+        if next(left) == number - 1:
+            raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="quota") as raised, atomic_write.together() as ready:
+        for path in paths:
+            ready(path).write_text("new")
+    assert str(paths[number - 1]) == raised.value.filename
+    assert ["old"] * 3 == [path.read_text() for path in paths]
+    assert 3 == len(names(tmp_path))
+
+
+def test_an_error_names_the_file_that_it_is_about(tmp_path):
+    """Never an unfinished one, nor another of those that are replaced together."""
+    (tmp_path / "kept").touch()
+    paths = [tmp_path / name for name in "ab"]
+    with pytest.raises(OSError) as raised, atomic_write.together() as ready:
+        ready(paths[0])
+        own = ready(paths[1])
+        raise OSError(errno.ENOSPC, "full", str(own))
+    assert str(paths[1]) == raised.value.filename
+    with pytest.raises(OSError) as raised, atomic_write.together() as ready:
+        ready(paths[0])
+        (tmp_path / "missing").read_text()
+    assert str(tmp_path / "missing") == str(raised.value.filename)
 
 
 def test_files_are_removed_with_the_replaced_ones_or_not_at_all(tmp_path):
