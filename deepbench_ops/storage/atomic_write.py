@@ -45,9 +45,12 @@ def write_bytes(path: Path, content: bytes, durable: bool = True) -> None:
 def replacing(path: Path, durable: bool = True) -> Iterator[Path]:
     """Yield an empty file to write to, which replaces `path` when the block ends without error.
 
-    For libraries that write files themselves. The folder of `path` is made where it is missing. A
-    target that is no regular file, such as /dev/stdout, is yielded as it is, and so is an
-    unfinished file of an outer block.
+    For libraries that write files themselves. The folder of `path` is made where it is missing, and
+    removed again after an error. A target that is no regular file, such as /dev/stdout, is yielded
+    as it is, and so is an unfinished file of an outer block.
+
+    A symbolic link to a file is replaced itself, since in a folder that others may write to it
+    could lead to any file; callers resolve the links that users may set.
 
     durable: whether to wait until the content is on the disk. Thousands of files that are easily
     made again need not outlast a power failure.
@@ -66,10 +69,14 @@ class _NewFile(NamedTuple):
 
 
 class _Together:
-    """Files that are replaced, and then others removed, when a block ends."""
+    """Files that are replaced, and then others removed, when a block ends.
+
+    folders: those that were made for the files.
+    """
 
     def __init__(self) -> None:
         self.files: list[_NewFile] = []
+        self.folders: list[Path] = []
         self.removed: list[Path] = []
 
     def __call__(self, path: Path) -> Path:
@@ -88,7 +95,9 @@ class _Together:
         try:
             unfinished, handle = _opened(path)
         except FileNotFoundError:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            folder = path.parent
+            self.folders += [each for each in (folder, *folder.parents) if not each.exists()]
+            folder.mkdir(parents=True, exist_ok=True)
             unfinished, handle = _opened(path)
         self.files.append(_NewFile(path, unfinished))
         with os.fdopen(handle):
@@ -107,12 +116,13 @@ class _Together:
             path.unlink(missing_ok=True)
 
     def discard(self) -> None:
-        """Remove the files that have replaced no other."""
-        for path, unfinished in self.files:
+        """Remove the files that have replaced no other, and the folders that were made for them."""
+        for _, unfinished in self.files:
             with suppress(OSError):
                 unfinished.unlink()
+        for folder in sorted(self.folders, key=lambda each: len(each.parts), reverse=True):
             with suppress(OSError):
-                path.parent.rmdir()  # where it is empty, it was made for this file
+                folder.rmdir()
 
     def path_of(self, error: OSError) -> Path | None:
         """Return the path that an error is about, if it names none or an unfinished file."""

@@ -168,6 +168,20 @@ def test_an_error_names_the_file_that_it_is_about(tmp_path):
     assert str(tmp_path / "missing") == str(raised.value.filename)
 
 
+def test_an_error_removes_the_folders_that_were_made_and_no_others(tmp_path):
+    """Also those of several files; an empty one may be the place of another program's files."""
+    (tmp_path / "empty").mkdir()
+    paths = [tmp_path / place / "file" for place in ("empty", "new/a/b", "new/a", "new/c")]
+
+    with pytest.raises(RuntimeError), atomic_write.together() as ready:
+        for path in paths:
+            ready(path).write_text("half")
+        raise RuntimeError
+
+    assert ["empty"] == names(tmp_path)
+    assert [] == names(tmp_path / "empty")
+
+
 def test_files_are_removed_with_the_replaced_ones_or_not_at_all(tmp_path):
     """After all of them; one that is missing is no error."""
     kept, gone = tmp_path / "kept.json", tmp_path / "gone.json"
