@@ -47,16 +47,14 @@ class File:
         those of all processes of the file, None if these differ."""
         records = self.of(key)
         if records:
-            return reduce(
-                _together, {self._settings.get(each.get("fingerprint", "")) for each in records}
-            )
+            return reduce(_together, {self._settings.get(each["fingerprint"]) for each in records})
         several = set(self._settings.values())
         return several.pop() if len(several) == 1 else None
 
     def threads(self, key: ResultKey) -> str:
         """Return the number of threads of a point's processes; "" where it is not known, or
         differs."""
-        digests = {each.get("fingerprint", "") for each in self.of(key)}
+        digests = {each["fingerprint"] for each in self.of(key)}
         found = {self.facts.get(digest, {}).get(THREADS, "") for digest in digests}
         return found.pop() if len(found) == 1 else ""
 

@@ -111,8 +111,8 @@ def load(path: Path) -> tuple[dict[str, dict[str, str]], list[Record]]:
         found.append(entry)
 
     fact_lines.take_each(content(path), str(path), "a measurement", facts, take)
-    named = {entry.get("fingerprint", "") for entry in found}
-    if lost := sorted(filter(facts_digest.DIGEST.fullmatch, named - facts.keys())):
+    named = {entry["fingerprint"] for entry in found if "skipped" not in entry}
+    if lost := sorted(named - facts.keys()):
         raise DeepbenchError(
             f"{path}: no line has the conditions {lost[0]} that a measurement names; restore the"
             " file or remove the measurement"
@@ -219,10 +219,10 @@ def add(
     def stays(entry: Record) -> bool:
         if _key(entry) not in renewed:
             return True
-        if _key(entry) in complete:
+        if _key(entry) in complete or is_less(entry):
             return False
         joins = appending or (path, _identity(entry)) in _filed
-        return joins and not is_less(entry) and _identity(entry) not in coming
+        return joins and _identity(entry) not in coming
 
     kept = [entry for entry in kept if stays(entry)]
     for entry in records:

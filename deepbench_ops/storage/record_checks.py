@@ -65,7 +65,8 @@ def _refuse_longer_than_spent(record: Mapping[str, Any]) -> None:
         )
 
 
-MEASURED_FIELDS = ("seconds", "yardstick")
+MEASURED_FIELDS = ("seconds", "yardstick", "started_at", "fingerprint")
+"""Fields that every record has but those of skips."""
 
 LARGEST_SPENT_RATIO = 1.01
 """Largest ratio of the sum of raw seconds to the time of the process in the kernel with warm-up.

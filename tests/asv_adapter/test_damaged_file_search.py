@@ -260,6 +260,7 @@ RECORD = {
     "notes": {},
     "spent": {"kernel": 3.0},
 }
+CONDITIONS = json.dumps({"fingerprint": "f1", "facts": {}}) + "\n"
 
 
 @pytest.mark.parametrize(
@@ -291,7 +292,7 @@ def test_a_record_with_a_field_that_cannot_be_right_is_named(
     tmp_path: Path, field: str, value: Any
 ) -> None:
     path = tmp_path / f"a{measurement_files.PLAIN}"
-    path.write_text(json.dumps(RECORD) + "\n")
+    path.write_text(json.dumps(RECORD) + "\n" + CONDITIONS)
     assert 1 == len(measurement_files.load(path)[1])
     path.write_text(json.dumps(RECORD) + "\n" + json.dumps({**RECORD, field: value}) + "\n")
     with pytest.raises(DeepbenchError, match=f"line 2 is not a measurement.*{field}|2 seconds|1 s"):
@@ -303,7 +304,7 @@ def test_a_measurement_that_is_there_twice_is_named(tmp_path: Path) -> None:
     skipped = {"benchmark": "gemm.Set.kernel_forward", "params": ["a"], "skipped": "too large"}
     path = tmp_path / f"a{measurement_files.PLAIN}"
     lines = [json.dumps(each) + "\n" for each in (skipped, skipped, RECORD)]
-    path.write_text("".join(lines))
+    path.write_text("".join([*lines, CONDITIONS]))
     assert 3 == len(measurement_files.load(path)[1])
     path.write_text("".join([*lines, lines[-1]]))
     with pytest.raises(DeepbenchError, match="it is there already"):

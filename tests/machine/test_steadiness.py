@@ -35,6 +35,7 @@ from deepbench_ops.releases.release_table import Release
 NOMINAL = 1e-3
 GEMM = ("gemm.InferenceServer.kernel_forward", ("m35_n700_k2048_NN", "float32"))
 NO_ROOF = Roofs({})
+CONDITIONS = {"fingerprint": "f", "facts": {}}
 
 
 def process(seconds, readings=(1.0, 1.0), nominal=NOMINAL, key=GEMM, **more):
@@ -46,6 +47,8 @@ def process(seconds, readings=(1.0, 1.0), nominal=NOMINAL, key=GEMM, **more):
         "seconds": [seconds * reading for reading in readings],
         "yardstick": [NOMINAL * reading for reading in readings],
         "nominal": nominal,
+        "started_at": 0.0,
+        "fingerprint": "f",
         **more,
     }
 
@@ -209,6 +212,7 @@ def test_roofs_are_those_of_the_device():
 def test_a_judge_reads_a_machine_s_folder(tmp_path):
     """Skips and quick looks are no processes of a point."""
     records = [
+        CONDITIONS,
         process(5e-4),
         process(1e-3),
         process(9.0, quick=True),
@@ -234,7 +238,8 @@ def test_times_that_are_sent_without_the_unsteady_ones_stay_steady(tmp_path):
         (tmp_path / name / "box").mkdir(parents=True)
 
     def write(name, pairs):
-        records = [
+        records = [CONDITIONS]
+        records += [
             process(seconds, key=(GEMM[0], (f"m{number}_n1_k1_NN", "float32")))
             for number, pair in enumerate(pairs)
             for seconds in pair

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 from deepbench_ops.asv_adapter import damaged_file_search
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.storage import atomic_write, bounded_read, compression, measurement_files
+from deepbench_ops.storage import (
+    atomic_write,
+    bounded_read,
+    compression,
+    json_lines,
+    measurement_files,
+)
 
 FACTS = {"numpy": "2.2.6"}
 RESULT = "0123abcd-release-py3.json"
@@ -155,6 +161,39 @@ def test_a_measurement_whose_conditions_are_not_there_is_named(plain):
     plain.write_text("\n".join(kept) + "\n")
     with pytest.raises(DeepbenchError, match=r"no line has the conditions [0-9a-f]{12} that a"):
         measurement_files.load(plain)
+
+
+@pytest.mark.parametrize("name", ["fingerprint", "started_at"])
+def test_a_measurement_without_its_conditions_or_its_start_is_named(plain, name):
+    """No one could write the file again; a skip needs neither."""
+    facts, entries = measurement_files.load(plain)
+    del entries[0][name]
+    lines = [{"fingerprint": digest, "facts": each} for digest, each in facts.items()]
+    plain.write_text(json_lines.as_text([*lines, *entries]))
+    for read in (measurement_files.load, measurement_files.demand_whole):
+        with pytest.raises(DeepbenchError, match=f"line 2 is not a measurement .it lacks {name}"):
+            read(plain)
+
+
+def test_a_digest_that_no_line_of_conditions_has_is_named(plain):
+    """Also one that is no digest."""
+    plain.write_text(
+        re.sub(
+            r'"fingerprint": "[0-9a-f]{12}", "sec', '"fingerprint": "abc", "sec', plain.read_text()
+        )
+    )
+    for read in (measurement_files.load, measurement_files.demand_whole):
+        with pytest.raises(DeepbenchError, match="no line has the conditions abc that a"):
+            read(plain)
+
+
+def test_a_skip_that_names_only_its_kernel_gives_way(plain):
+    """To records, whether they are appended or not."""
+    skip = {"benchmark": "c", "params": ["a"], "skipped": "too large"}
+    for appending in (False, True):
+        plain.write_text(json_lines.as_text([skip]))
+        measurement_files.add(plain, [a_record("c", 3.0)], appending)
+        assert ["seconds" in each for each in measurement_files.load(plain)[1]] == [True]
 
 
 @pytest.mark.parametrize("damage", [lambda b: b[:-9], lambda b: b[:20] + b"x" + b[21:]])

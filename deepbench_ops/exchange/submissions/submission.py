@@ -389,7 +389,7 @@ def _packed(
         others += steady[1:]
     facts = {**conflicts.facts, **stored.facts}
     used = [*own, *(record for one in others for record in one.measurements)]
-    conditions = submission_records.conditions(measurement_files.file_of(path), facts, used)
+    conditions = {each["fingerprint"]: facts[each["fingerprint"]] for each in used}
     further = [{"point": one.point, "measurements": list(one.measurements)} for one in others]
     measured = {
         **({"conditions": conditions} if used else {}),

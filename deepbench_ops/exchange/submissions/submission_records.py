@@ -46,26 +46,6 @@ def load(path: Path) -> tuple[dict[str, dict[str, str]], list[Record]]:
     return measurement_files.load(path) if path.exists() else ({}, [])
 
 
-def conditions(
-    path: Path, facts: FactsByDigest, records: Iterable[Record]
-) -> dict[str, dict[str, str]]:
-    """Return the facts of the conditions that records of a file name, by digest.
-
-    Raises DeepbenchError for a record that names none, or some whose line is missing.
-    """
-    found: dict[str, dict[str, str]] = {}
-    for record in records:
-        digest = str(record.get("fingerprint", ""))
-        if digest not in facts:
-            kernel = f"{record['benchmark']}({', '.join(map(str, record['params']))})"
-            raise DeepbenchError(
-                f"{path}: the conditions of a measurement of {kernel} are missing; restore the file"
-                " or remove the line of that measurement"
-            )
-        found[digest] = facts[digest]
-    return found
-
-
 def check(result: Mapping[str, Any]) -> None:
     """Raise DeepbenchError for records that do not belong to a submitted result."""
     conditions = result.get("conditions", {})
@@ -134,4 +114,4 @@ def text(records: Iterable[Record]) -> str:
 
 
 def _place(record: Record) -> tuple[float, str]:
-    return record["started_at"], json.dumps(record, sort_keys=True)
+    return record.get("started_at", 0.0), json.dumps(record, sort_keys=True)
