@@ -182,7 +182,8 @@ def _lines(path: Path) -> Iterator[JournalLine]:
 def _check(answer: dict[str, Any], records: list[Record]) -> None:
     """Raise ValueError or TypeError for an answer and records that no measurement gives.
 
-    asv's answer is True where there are samples, and a value where there are none.
+    asv's answer is True where there are samples, and a value where there are none. Records have
+    their conditions here, and in results a digest of them.
     """
     if answer.keys() != set(BenchmarkResult._fields):
         raise ValueError("these are no fields of an answer")
@@ -194,7 +195,8 @@ def _check(answer: dict[str, Any], records: list[Record]) -> None:
         ):
             raise ValueError("these are no times")
     for record in records:
-        record_checks.check({key: record[key] for key in record if key != "fingerprint"})
+        named = {"fingerprint": "conditions"} if "fingerprint" in record else {}
+        record_checks.check({**record, **named})
 
 
 def _entry(line: JournalLine) -> MeasuredPoint:

@@ -3,16 +3,12 @@
 from dataclasses import dataclass
 
 from deepbench_ops.distributed.training.training_request import TrainingRequest
-from deepbench_ops.errors import DeepbenchError
 
 FRAMEWORK = "torch"
 """The framework whose releases train whole networks."""
 
 BATCH = 8
 """Items of each rank unless given, as of `deepbench scaling`."""
-
-PRECISIONS = ("float32", "tf32", "bfloat16", "float16")
-"""Precisions with training steps; the last three of them not on every device."""
 
 RUNS = 2
 """Times of a training: of one rank alone and of all ranks."""
@@ -36,11 +32,6 @@ class PlannedTraining:
 
     def __post_init__(self) -> None:
         self.request("cpu")
-        if self.precision not in PRECISIONS:
-            raise DeepbenchError(
-                f"{self.precision} has no training steps: give --precision"
-                f" {', '.join(PRECISIONS[:-1])} or {PRECISIONS[-1]}"
-            )
 
     @property
     def name(self) -> str:

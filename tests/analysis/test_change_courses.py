@@ -37,7 +37,7 @@ def test_a_change_in_one_state_of_the_machine_has_the_course_of_that_state():
         for release, value in zip(RELEASES, values, strict=True)
     ]
     found = lines(points, RELEASES)
-    near, far = found
+    far, near = found
     course = Courses(found).of(slower_after_the_second(near))
     assert pytest.approx([1, 1, 2, 2]) == [ratio for _, ratio in course]
     assert pytest.approx([1] * 4) == [

@@ -26,7 +26,14 @@ from deepbench_ops.measure import nominal_readings
 POINT = ("gemm.Training.kernel_forward", ("m1_n1_k1_NN", "float32"))
 OTHER = ("gemm.Training.kernel_forward", ("m2_n1_k1_NN", "float32"))
 ANSWER = BenchmarkResult([True], [[1.0, 2.0]], [1], 0, "", None)._asdict()
-RECORD = {"benchmark": POINT[0], "params": [*POINT[1]], "seconds": [1.0, 2.0], "yardstick": []}
+RECORD = {
+    "benchmark": POINT[0],
+    "params": [*POINT[1]],
+    "fingerprint": {"framework": "torch 2.13.0"},
+    "started_at": 1.0,
+    "seconds": [1.0, 2.0],
+    "yardstick": [],
+}
 ENTRY = MeasuredPoint(ANSWER, [RECORD])
 
 

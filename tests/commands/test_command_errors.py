@@ -91,7 +91,10 @@ def test_a_missing_module_of_this_project_is_no_missing_package(monkeypatch):
         ("problems --published-only --family conv", "no problem meets all of these conditions"),
         ("problems --format xml", "(deepbench problems --help lists its options)"),
         ("foo", "unknown command 'foo'; nearest of"),
-        ("scaling wide_deep --precision int8", "networks are not trained in int8: choose one of"),
+        (
+            "scaling wide_deep --precision int8",
+            "int8 has no training steps: give --precision float32",
+        ),
     ],
 )
 def test_wrong_input_is_one_line_and_status_2(arguments, said):

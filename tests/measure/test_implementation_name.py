@@ -65,6 +65,7 @@ def test_only_the_first_process_of_a_point_asks(monkeypatch, tmp_path) -> None:
 def test_fields_that_cannot_be_right_are_refused(name: str, value: object) -> None:
     """The optional fields have checks, and a record without them is right."""
     entry = {"benchmark": "b", "params": [], "seconds": [1.0], "yardstick": []}
+    entry |= {"fingerprint": "a digest", "started_at": 1.0}
     record_checks.check(entry)
     with pytest.raises(record_checks.NoRecord, match=name):
         record_checks.check({**entry, name: value})

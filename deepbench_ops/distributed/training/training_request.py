@@ -19,8 +19,8 @@ FEWEST_STEPS, MOST_STEPS = 3, 200
 MARGIN_SECONDS = 900.0
 """Limit of a training beyond its measurement: for the start, the first steps and the check."""
 
-UNTRAINED = "int8"
-"""The precision of quantised networks, which compute answers alone."""
+TRAINED = ("float32", "tf32", "bfloat16", "float16")
+"""Precisions with training steps; networks in int8 compute answers alone."""
 
 SPLIT = ("wide_deep",)
 """Networks whose tables can be split over the ranks."""
@@ -51,10 +51,10 @@ class TrainingRequest:
         except Unsupported as reason:
             raise DeepbenchError(str(reason)) from None
         demand_precision(Model, self.precision)
-        if self.precision == UNTRAINED:
-            trained = ", ".join(each for each in Model.precisions if each != UNTRAINED)
+        if self.precision not in TRAINED:
             raise DeepbenchError(
-                f"networks are not trained in {UNTRAINED}: choose one of {trained}"
+                f"{self.precision} has no training steps: give --precision"
+                f" {', '.join(TRAINED[:-1])} or {TRAINED[-1]}"
             )
         if self.batch < 1:
             raise DeepbenchError(f"batch is {self.batch}: give 1 or more")
