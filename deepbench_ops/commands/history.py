@@ -131,8 +131,7 @@ def history(
     Each release runs in a live process, a few milliseconds at a time and in random order, so that
     a disturbance of the machine hits all of them alike. Rounds with fresh processes are
     added until the interval of every release is as narrow as asked for. Missing environments are
-    installed; a line says first how many. After an interruption the same command goes on from the
-    last kernel.
+    installed. After an interruption the same command goes on from the last kernel.
 
     A result of each release is filed in results/, as asv run files it, with the rounds next to it.
     Printed are the newest release's time over the oldest's, and the largest step from a release to
@@ -156,7 +155,6 @@ def history(
     if not no_save:
         filing_target.demand_environment()
     say_settings()
-    _announce_installs(releases, folder, "--frameworks" if frameworks else "FROM..TO")
     launches, reasons = _launches(releases, folder)
     demand_two(launches, reasons)
     measured = [release for release in releases if release.name in launches]
@@ -273,20 +271,6 @@ def _tasks(
         for operation in operations(problem)
     ]
     return list(dict.fromkeys(tasks))
-
-
-def _announce_installs(releases: "Sequence[Release]", folder: Path, fewer: str) -> None:
-    """Print how many releases must be installed first, if any.
-
-    fewer: the argument that chooses fewer.
-    """
-    from deepbench_ops.releases import worker_launch
-
-    if missing := worker_launch.to_install(releases, folder):
-        _note(
-            f"releases to compare: {len(releases)}, to install first in {folder}: {len(missing)},"
-            f" of a few hundred MB to several GB each; choose fewer by {fewer}"
-        )
 
 
 def _launches(releases: "Sequence[Release]", folder: Path) -> tuple[dict[str, Any], dict[str, str]]:

@@ -116,11 +116,6 @@ class Installation:
         marker = self._marker()
         return self._is_sound(marker) and marker.get(COPIED) == self.contents()[COPIED]
 
-    def must_be_filled(self) -> bool:
-        """Return whether the packages are to be installed: into a new environment, or into one that
-        holds others."""
-        return not self._is_sound(self._marker())
-
     def _marker(self) -> dict[str, object]:
         """Return the packages in the environment's marker file, {} without one."""
         try:

@@ -164,10 +164,6 @@ class InstalledRelease(Installation):
         whole = self.interpreter.exists() and self.python.exists()
         return whole and self._marker() == self.contents() and all(one.exists() for one in links)
 
-    def must_be_filled(self) -> bool:
-        """Return False: packages are linked."""
-        return False
-
     def ensure(self) -> None:
         """Make the folder unless it is complete.
 

@@ -1,6 +1,6 @@
 """Launch of a release's worker, one side of a pair: its environment, made if needed, and start."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 from deepbench_ops import project
@@ -36,16 +36,6 @@ def launch(
             run_cache.FOLDER_VARIABLE: "",  # answers of one release only, such as passed checks
         },
     )
-
-
-def to_install(releases: Iterable[Release], folder: Path) -> list[Release]:
-    """Return those of some releases whose packages `launch` installs first.
-
-    folder: of environments. Raises DeepbenchError where no release can be installed.
-    """
-    root = project_root()
-    environments = (installation(release, folder.resolve(), root) for release in releases)
-    return [each.release for each in environments if each.must_be_filled()]
 
 
 def of_name(name: str, say: Callable[[str], object] = lambda line: None) -> Launch:

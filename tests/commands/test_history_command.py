@@ -14,7 +14,6 @@ from deepbench_ops.measure import core_latency, ensemble_sweeps
 from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.measure.worker_control import Launch
 from deepbench_ops.releases import worker_launch
-from deepbench_ops.releases.environment_install import Installation
 
 KERNEL = ("--problem", "m35_n700_k2048_NN", "--family", "gemm")
 SPAN = "2.2.4..2.3.0"
@@ -173,28 +172,6 @@ def test_releases_that_cannot_be_installed_are_named(releases, monkeypatch):
     status, out, err = history()
     assert (2, "") == (status, out)
     assert "compares two releases or more, and only numpy-2.2.4 is left" in err
-
-
-def test_the_number_of_installations_comes_before_the_first(releases, monkeypatch, tmp_path):
-    """With the number of releases, and how to name fewer."""
-
-    def refused(release, folder, say):
-        say(f"installing {release.name}")
-        raise DeepbenchError("no such wheel")
-
-    monkeypatch.setattr(worker_launch, "launch", refused)
-    monkeypatch.setattr(Installation, "must_be_filled", lambda it: it.release.version != "2.2.5")
-    lines = history()[2].splitlines()
-    number = f"releases to compare: 4, to install first in {tmp_path / 'env'}: 3, of "
-    (line,) = (line for line in lines if line.startswith(number))
-    assert line.endswith("choose fewer by FROM..TO")
-    assert lines.index(line) < lines.index("installing numpy-2.2.4")
-
-
-def test_releases_that_have_environments_are_not_announced(releases, monkeypatch):
-    """Nothing is installed then."""
-    monkeypatch.setattr(Installation, "must_be_filled", lambda self: False)
-    assert "to install first" not in history("--budget", "0.000001s")[2]
 
 
 @pytest.mark.parametrize(

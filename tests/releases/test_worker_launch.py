@@ -3,7 +3,7 @@
 from datetime import date
 
 from deepbench_ops.backends import reference_cache, run_cache
-from deepbench_ops.releases import environment_install, installed_release, worker_launch
+from deepbench_ops.releases import environment_install, worker_launch
 from deepbench_ops.releases.release_table import Release
 
 
@@ -15,10 +15,3 @@ def test_workers_share_expected_values_and_no_passed_checks(monkeypatch, tmp_pat
     launch = worker_launch.launch(Release("numpy", "2.4.6", date(2026, 5, 18)), tmp_path / "env")
     assert str(tmp_path / "references") == launch.environ[reference_cache.FOLDER_VARIABLE]
     assert "" == launch.environ[run_cache.FOLDER_VARIABLE]
-
-
-def test_releases_without_an_environment_or_an_interpreter_are_to_be_installed(tmp_path):
-    """The packages of an interpreter are there already."""
-    rows = [Release("numpy", version, date(2026, 5, 18)) for version in ("2.4.5", "2.4.6")]
-    installed_release.remember(tmp_path, "numpy-2.4.5", tmp_path / "python")
-    assert rows[1:] == worker_launch.to_install(rows, tmp_path)
