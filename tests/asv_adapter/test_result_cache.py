@@ -72,7 +72,7 @@ def graph_points(results: Path) -> list[tuple[object, ...]]:
 def test_asv_publishes_from_one_reading_of_each_file(site: Path, monkeypatch) -> None:
     """All its passes get the times and weights that the files hold, and open none again."""
     expected = graph_points(site / "results")
-    with result_cache.read_once(site / "results"):
-        monkeypatch.setattr(asv_api.Results, "load", None)
+    with result_cache.read_once(site / "results"), monkeypatch.context() as block:
+        block.setattr(asv_api.Results, "load", None)
         assert graph_points(site / "results") == graph_points(site / "results") == expected
     assert len(expected) > 4
