@@ -11,7 +11,11 @@ from deepbench_ops.exchange.submissions import entry_conflicts, shown_version
 from deepbench_ops.exchange.submissions.entry_conflicts import EntryConflict
 from deepbench_ops.exchange.submissions.shown_version import V
 from deepbench_ops.exchange.submissions.signed_versions import SignedVersions
-from deepbench_ops.exchange.submissions.submission_merging import StoredResult, key_of
+from deepbench_ops.exchange.submissions.submission_merging import (
+    StoredResult,
+    key_of,
+    shown_of,
+)
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.storage import atomic_write, conflict_files
 from deepbench_ops.storage.conflict_files import PointVersion, VersionsByKey
@@ -83,6 +87,7 @@ def of_result(
     found = []
     for key, versions in sorted(filed.items()):
         present = stored.version(key_of(versions[0].point))
+        present = present and shown_of(present, versions)
         several = signed.marked(stored.path, [*versions, *([present] if present else [])])
         every = shown_version.POINTS.merged(several)
         one = Conflict(stored.path, release, key, tuple(every), present.id if present else "")

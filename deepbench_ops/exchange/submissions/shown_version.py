@@ -99,7 +99,7 @@ def _contains(more: PointVersion, less: PointVersion) -> bool:
         return of_more[:1] == of_less[:1] and of_more[1:] >= of_less[1:]
     samples, fewer = _samples(more), _samples(less)
     same = samples == fewer and more.seconds == less.seconds
-    return (same or fewer < samples) and _raw_seconds(less) <= _raw_seconds(more)
+    return (same or fewer < samples) and raw_seconds(less) <= raw_seconds(more)
 
 
 def _ensemble(one: PointVersion) -> tuple[object, ...]:
@@ -112,7 +112,8 @@ def _samples(one: PointVersion) -> Counter[float]:
     return Counter(one.point.get("samples") or [one.seconds])
 
 
-def _raw_seconds(one: PointVersion) -> Counter[float]:
+def raw_seconds(one: PointVersion) -> Counter[float]:
+    """Return how often a version has each of its raw seconds."""
     return Counter(seconds for record in one.measurements for seconds in record["seconds"])
 
 

@@ -41,6 +41,7 @@ from deepbench_ops.exchange.submissions.submission_merging import (
     empty_result,
     key_of,
     merge,
+    shown_of,
     version_ids,
 )
 from deepbench_ops.exchange.workbooks.xlsx_reader import LARGEST_BYTES
@@ -412,7 +413,11 @@ def _versions(
     stored: StoredResult, filed: VersionsByKey, release: str, signed: SignedVersions
 ) -> dict[ResultKey, list[PointVersion]]:
     """Return the versions of each point of a result that were not rejected, the shown one first."""
-    found = {key: [one] for key in stored.points if (one := stored.version(key)) is not None}
+    found = {
+        key: [shown_of(one, filed.get(one.key, ()))]
+        for key in stored.points
+        if (one := stored.version(key)) is not None
+    }
     for conflict in conflict_resolution.of_result(stored, filed, release, signed):
         others = [one for one in conflict.versions if one.id != conflict.shown]
         found.setdefault(key_of(others[0].point), []).extend(others)

@@ -6,7 +6,7 @@ conflicts (`storage.conflict_files`) until the user chooses.
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -56,8 +56,9 @@ def merge(
         if present is None and of not in versions and len(coming) == 1:
             [chosen[key]] = coming
             continue
-        here = [present] if present else []
-        every = signed.marked(path, [*versions.pop(of, ()), *here, *coming])
+        filed = versions.pop(of, [])
+        here = [shown_of(present, filed)] if present else []
+        every = signed.marked(path, [*filed, *here, *coming])
         found = shown_version.POINTS.merged(every)
         best = shown_version.POINTS.shown(found)
         if best and (present is None or best.text != present.text):
@@ -75,6 +76,25 @@ def merge(
     # Replaced before the result, which may lose a version that nothing else holds.
     conflict_files.write(conflict_files.file_of(path), facts, versions, ready)
     return True
+
+
+def shown_of(present: PointVersion, filed: Sequence[PointVersion]) -> PointVersion:
+    """Return the version of a point that a result shows, given the versions in its file of
+    conflicts.
+
+    present: the stored point with its raw seconds. They belong together unless an import or a
+    choice was killed, which replaces the file of conflicts, then the result, then the raw seconds:
+    where the file of conflicts has the point with other raw seconds, and these with another point,
+    the version that it has of the point.
+    """
+    if any(one.text == present.text for one in filed):
+        return present
+    own = shown_version.raw_seconds(present)
+    others = [one for one in filed if one.point != present.point]
+    if not any(own <= shown_version.raw_seconds(one) for one in others):
+        return present
+    same = [one for one in filed if one.point == present.point]
+    return shown_version.POINTS.shown(same) or present
 
 
 def version_ids(result: dict[str, Any], empty: Results) -> Iterator[str]:
