@@ -1,6 +1,8 @@
 """Launch of a release's worker, one side of a pair: its environment, made if needed, and start."""
 
+import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from deepbench_ops import project
@@ -20,7 +22,9 @@ def launch(
     """Return how to start a worker of a release; its environment is made where there is none.
 
     folder: of environments, the project's unless given. say: is called with a line before
-    anything is installed. Raises DeepbenchError where the release cannot be installed.
+    anything is installed. All workers of this release that this process starts share the checks
+    that it has passed: the rounds of a history do not repeat them. Raises DeepbenchError where the
+    release cannot be installed.
     """
     folder = project.environments() if folder is None else folder
     environment = installation(release, folder.resolve(), project_root())
@@ -33,7 +37,7 @@ def launch(
             "DEEPBENCH_FRAMEWORK": release.framework,
             "DEEPBENCH_RELEASE": release.name,
             reference_cache.FOLDER_VARIABLE: str(folder.resolve().parent / "references"),
-            run_cache.FOLDER_VARIABLE: "",  # answers of one release only, such as passed checks
+            run_cache.FOLDER_VARIABLE: str(Path(_answers().name, release.name)),
         },
     )
 
@@ -45,3 +49,9 @@ def of_name(name: str, say: Callable[[str], object] = lambda line: None) -> Laun
     """
     known = release_table.measurable(table_location.of_project())
     return launch(release_table.find(name, known), say=say)
+
+
+@cache
+def _answers() -> tempfile.TemporaryDirectory[str]:
+    """Return the folder of passed checks and estimates, by release; it ends with this process."""
+    return tempfile.TemporaryDirectory(prefix="deepbench-", ignore_cleanup_errors=True)
