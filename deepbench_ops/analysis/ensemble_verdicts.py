@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from deepbench_ops.analysis.verdict import Verdict, compare_levels, corrected
@@ -51,6 +51,7 @@ class Ensemble:
     store: RoundStore
     together: int | None = None
     reference: ensemble_sweeps.SweptYardstick | None = None
+    _order: MeasuringOrder | None = field(default=None, init=False)
 
     @property
     def names(self) -> list[str]:
@@ -123,33 +124,48 @@ class Ensemble:
         open. Intervals are computed after every round from `FEWEST_FOR_WIDTH` on. A kernel ends by
         the width of its intervals, which does not make these too narrow
         (`statistics.stopping_rule`).
-        A kernel whose long calls need more than its share waits for the others (`measuring_order`),
-        and one whose round would not end in time is not begun.
+        Kernels whose fewest rounds do not fit into the seconds that are left wait for the others
+        (`measuring_order`), and one whose round would not end in time is not begun.
         """
         began, still_open = clock(), list(tasks)
-        order = MeasuringOrder(tasks, goal.seconds)
+        order = self._order = MeasuringOrder(tasks, goal.seconds)
         last = began
 
+        def left() -> float:
+            return goal.seconds - (last - began)
+
         def seconds(task: KernelIdentity) -> float:
-            return order.seconds_for(task, goal.seconds - (last - began))
+            return order.seconds_for(task, left())
+
+        def needed(task: KernelIdentity) -> int:
+            return max(1, FEWEST_FOR_WIDTH - self.store.count(task))
 
         for number in range(goal.most):
             if not still_open:
                 return
-            for group in order.groups(still_open):
+            for group in order.groups(still_open, left, needed):
                 with closing(self._round(group, number, seconds)) as measured:
                     for task, this_round in measured:
                         last = clock()
-                        if this_round.too_long and order.needs_more(task):
-                            return  # the others need even more
-                        order.took(task, this_round.too_long or this_round.spent)
-                        if not this_round.too_long:
+                        if this_round.too_long:
+                            if order.was_tried(task):
+                                return  # the others need even more
+                            order.would_take(task, this_round.too_long)
+                        else:
+                            order.took(task, this_round.spent)
                             self.store.add(task, this_round)
                         note(number, task, still_open)
                         if last - began > goal.seconds:
                             return
             if number + 1 >= FEWEST_FOR_WIDTH:
                 still_open = [task for task in still_open if not self._is_settled(task, goal)]
+
+    def seconds_of_fewest(self) -> float:
+        """Return the seconds of the fewest rounds that intervals of all kernels need.
+
+        As far as it is known while `measure` runs; 0 before.
+        """
+        return 0.0 if self._order is None else self._order.seconds_of_rounds(FEWEST_FOR_WIDTH)
 
     def _round(
         self,

@@ -162,7 +162,8 @@ def history(
     reference = _anchor(anchor, list(launches), opened.store)
     most = together or _most_together()
     found = Ensemble(launches, reference, opened.store, most, opened.reference)
-    progress = HistoryProgress(len(tasks), Goal(within, rounds, budget), opened.file, _note)
+    goal = Goal(within, rounds, budget)
+    progress = HistoryProgress(len(tasks), goal, found.seconds_of_fewest, opened.file, _note)
     with opened.filing_at_the_end():
         found.measure(tasks, progress.goal, progress.note)
     show(

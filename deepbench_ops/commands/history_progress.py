@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 class HistoryProgress:
     """One line a minute: round, kernels within the goal, and time left; results every few.
 
-    kernels: how many are measured. goal: within which. file: files results. say: prints a line.
+    kernels: how many are measured. goal: within which. fewest: returns the seconds of the rounds
+    that intervals of all kernels need. file: files results. say: prints a line.
     """
 
     EVERY_SECONDS = 60.0
@@ -25,12 +26,13 @@ class HistoryProgress:
         self,
         kernels: int,
         goal: "Goal",
+        fewest: Callable[[], float],
         file: Callable[[], object],
         say: Callable[[str], object],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.goal, self._kernels, self._clock = goal, kernels, clock
-        self._file, self._say = file, say
+        self._fewest, self._file, self._say = fewest, file, say
         self._began = self._said = self._filed = clock()
         self._round, self._in_round, self._steps = -1, 0, 0
 
@@ -39,11 +41,11 @@ class HistoryProgress:
     ) -> None:
         """Print the line, and file results, if the last ones are long enough ago."""
         now, self._steps = self._clock(), self._steps + 1
+        if number == 1 and self._round == 0:
+            self._warn()
         self._in_round = self._in_round + 1 if number == self._round else 1
         self._round = number
         if now - self._said >= self.EVERY_SECONDS:
-            if self._said == self._began:
-                self._warn(now - self._began)
             self._said = now
             self._say(self._line(len(still_open), now - self._began))
         if now - self._filed >= self.FILED_SECONDS:
@@ -61,13 +63,13 @@ class HistoryProgress:
             f" at most {left:.0f} min left"
         )
 
-    def _warn(self, spent: float) -> None:
-        """Say so where the budget is too short for the fewest rounds of all kernels."""
-        of_round = spent / self._steps * self._kernels
-        if self.goal.seconds < FEWEST_FOR_WIDTH * of_round:
+    def _warn(self) -> None:
+        """Say so where the budget is too short for intervals of all kernels, after a round."""
+        seconds = self._fewest()
+        if self.goal.seconds < seconds:
             self._say(
-                f"a round of {self._kernels} kernels takes about {of_round / 60:.0f} min, and"
-                f" intervals need {FEWEST_FOR_WIDTH} rounds: measure fewer kernels or releases, or"
-                f" give --budget {math.ceil(FEWEST_FOR_WIDTH * of_round / 60)}m; the same command"
-                " goes on from the last round"
+                f"intervals need {FEWEST_FOR_WIDTH} rounds, which take about {seconds / 60:.0f} min"
+                f" for all {self._kernels} kernels: the quickest are measured first. Measure fewer"
+                f" kernels or releases, or give --budget {math.ceil(seconds / 60)}m; the same"
+                " command goes on from the last round"
             )

@@ -112,6 +112,10 @@ class RoundStore:
             self.rounds.get(task, {}).values(), key=lambda each: (each.started_at, each.id)
         )
 
+    def count(self, task: KernelIdentity) -> int:
+        """Return how many rounds of a kernel there are, in whatever state of the machine."""
+        return len(self.rounds.get(task, {}))
+
     def anchor(self, names: Collection[str]) -> str | None:
         """Return the anchor of most rounds among these releases, None where no round has one."""
         rounds = [each for found in self.rounds.values() for each in found.values()]
