@@ -54,7 +54,8 @@ setting stands with the framework that was measured under it
 `epyc-9004-2core` hold a part of the headline, with the releases of each measured together
 ([findings](../docs/lab-notes/2026-11-26-torch-onnxruntime-releases.md)), and so do those of
 modern operations in numpy, tensorflow and mindspore on `epyc-7003-2core`
-([findings](../docs/lab-notes/2026-11-27-numpy-tensorflow-mindspore-releases.md)). Times on
+([findings](../docs/lab-notes/2026-11-27-numpy-tensorflow-mindspore-releases.md)) and in jax on
+`xeon-amx300-2core` ([findings](../docs/lab-notes/2026-11-30-jax-releases.md)). Times on
 `nvidia-h200` come from one process each
 ([findings](../docs/lab-notes/2026-11-27-first-gpu.md)). The other histories hold the headline,
 measured in three interleaved rounds ([findings](../docs/lab-notes/2026-11-23-histories.md)).
