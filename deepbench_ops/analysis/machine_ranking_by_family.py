@@ -1,10 +1,11 @@
 """Ranking of machines at a family, by their rates on the kernels that they share.
 
-Of a machine the fastest framework counts, kernel by kernel, each with its newest steady time.
+Of a machine the fastest framework counts, kernel by kernel, each with its newest steady time in one
+state of the machine (`_fastest`).
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from statistics import geometric_mean
@@ -13,6 +14,7 @@ from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.points import KernelKey, Point, devices_of_machines
 from deepbench_ops.analysis.pooled_sets import newest_point, same_kernel
 from deepbench_ops.analysis.roofline import roof
+from deepbench_ops.analysis.settings_and_state_agreement import comparable, groups_that_agree
 from deepbench_ops.analysis.shared_kernels import levels
 from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.problems.problem_lists import TYPES
@@ -68,7 +70,7 @@ def rankings(lines: Iterable[Line], profiles: Mapping[str, Profile | None]) -> l
 
     Whole models are left out, and operations that are not totalled in rankings.
     """
-    own: dict[_Kernel, dict[str, list[Point]]] = defaultdict(lambda: defaultdict(list))
+    own: dict[_Kernel, list[Point]] = defaultdict(list)
     lines = list(lines)
     devices = devices_of_machines(line.points[0] for line in lines)
     for line in lines:
@@ -76,12 +78,12 @@ def rankings(lines: Iterable[Line], profiles: Mapping[str, Profile | None]) -> l
         if point is None or not _counts(point):
             continue
         name = _name(point.machine, _device(point, devices))
-        own[name, same_kernel(point)][point.release.framework].append(point)
+        own[name, same_kernel(point)] += line.steady
     best: dict[tuple[str, str], dict[str, dict[KernelKey, Point]]] = defaultdict(
         lambda: defaultdict(dict)
     )
-    for (name, kernel), frameworks in own.items():
-        fastest = min(map(newest_point, frameworks.values()), key=lambda point: point.seconds)
+    for (name, kernel), points in own.items():
+        fastest = _fastest(points)
         best[fastest.family, fastest.precision][name][kernel] = fastest
     families = list(TYPES)
     found = [
@@ -91,6 +93,22 @@ def rankings(lines: Iterable[Line], profiles: Mapping[str, Profile | None]) -> l
         )
     ]
     return [ranking for ranking in found if len(ranking.ranks) > 1]
+
+
+def _fastest(points: Sequence[Point]) -> Point:
+    """Return the newest time of the fastest framework in the state in which a kernel was measured
+    most often.
+
+    Where all states are unknown or changed, the newest time: it compares with other machines alone.
+    points: all steady times of a kernel on a machine. `deepbench fastest` counts the same state.
+    """
+    in_states = groups_that_agree(comparable(points))
+    if not in_states:
+        return newest_point(points)
+    frameworks: dict[str, list[Point]] = defaultdict(list)
+    for point in in_states[0]:
+        frameworks[point.release.framework].append(point)
+    return min(map(newest_point, frameworks.values()), key=lambda point: point.seconds)
 
 
 def _device(point: Point, devices: Mapping[str, set[str]]) -> str:

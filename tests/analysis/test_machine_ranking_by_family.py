@@ -17,7 +17,7 @@ from deepbench_ops.analysis.kernel_lines import Line, lines
 from deepbench_ops.analysis.machine_ranking_by_family import rankings
 from deepbench_ops.analysis.shared_kernels import ENOUGH, FEWEST_KERNELS, common, levels
 from deepbench_ops.machine.machine_profile import Figure, Profile
-from deepbench_ops.measure.machine_states import FAR, NEAR
+from deepbench_ops.measure.machine_states import CHANGED, FAR, NEAR
 from deepbench_ops.problems.problem_ids import problem_of
 from deepbench_ops.releases.release_table import PUBLISHED, Release
 
@@ -138,6 +138,7 @@ def test_the_newest_time_of_a_framework_counts_over_all_lines(other):
         for machine, said in (
             ("box", {"state": NEAR, "release": RELEASES[3], "seconds": 2.0}),
             ("box", {"state": NEAR, "release": RELEASES[2], "seconds": 1.0, **other}),
+            ("box", {"state": NEAR, "release": RELEASES[1], "seconds": 1.0}),
             ("box", {"release": TORCH, "seconds": 3.0}),
             ("other", {"release": TORCH, "seconds": 2.0}),
         )
@@ -146,6 +147,39 @@ def test_the_newest_time_of_a_framework_counts_over_all_lines(other):
     box, other = sorted(ranking.ranks, key=lambda rank: rank.machine)
     assert pytest.approx(1) == box.rate / other.rate
     assert (("numpy",), RELEASES[3].date, 5) == (box.frameworks, box.day, box.kernels)
+
+
+def test_the_fastest_framework_of_a_machine_is_chosen_within_one_state():
+    """That of most times: a framework that was measured in another state may owe its lead to it."""
+    points = [
+        point(machine=machine, problem_id=id, **said)
+        for id in GEMMS[:5]
+        for machine, said in (
+            ("box", {"state": NEAR, "release": RELEASES[2], "seconds": 2.0}),
+            ("box", {"state": NEAR, "release": RELEASES[3], "seconds": 2.0}),
+            ("box", {"state": FAR, "release": TORCH, "seconds": 1.0}),
+            ("other", {"release": TORCH, "seconds": 2.0}),
+        )
+    ]
+    (ranking,) = ranked(*points)
+    box, other = sorted(ranking.ranks, key=lambda rank: rank.machine)
+    assert pytest.approx(1) == box.rate / other.rate
+    assert ("numpy",) == box.frameworks
+
+
+def test_of_times_during_which_the_state_changed_the_newest_is_ranked():
+    """They compare with other machines alone, so none is the fastest of the machine."""
+    points = [
+        point(machine=machine, problem_id=id, state=CHANGED, **said)
+        for id in GEMMS[:5]
+        for machine, said in (
+            ("box", {"release": RELEASES[3], "seconds": 1.0}),
+            ("box", {"release": TORCH, "seconds": 2.0}),
+            ("other", {"release": TORCH, "seconds": 2.0}),
+        )
+    ]
+    (ranking,) = ranked(*points)
+    assert [("torch",), ("torch",)] == [rank.frameworks for rank in ranking.ranks]
 
 
 def test_a_ranking_has_the_roof_of_its_kernels():
