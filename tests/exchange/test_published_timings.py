@@ -476,6 +476,19 @@ def test_slips_join_what_was_run(family):
         assert problem_matching.listed_problem(replace(problem, **{size: printed})) is problem
 
 
+@pytest.mark.parametrize("operation", ["forward", "backward"])
+def test_the_set_of_a_modern_problem_has_to_be_named(operation):
+    """One line says so, with the cell: no published list has it, so none can be inferred."""
+    problem = load("softmax", "modern")[0]
+    place = xlsx_reader.CellAddress("Table", "A", 2)
+    timing = workbook_timings.Timing(place, problem, operation, "float32", 1.0)
+    with pytest.raises(DeepbenchError) as refused:
+        problem_matching.set_of([timing])
+    said = str(refused.value)
+    assert said.startswith(f"{place}: {problem.id} is of the set modern, ")
+    assert said.endswith("write Set and its name in a line of the sheet Specs")
+
+
 def test_a_size_of_no_list_keeps_its_own_id():
     """Layers of 25 steps, which two early workbooks timed, are no misprint; nor is a new size."""
     for layer in (Rnn("vanilla", 1760, 16, 25), Rnn("vanilla", 1760, 16, 26)):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.exchange.workbooks.workbook_timings import Timing
+from deepbench_ops.exchange.workbooks.workbook_timings import SET, SPECS, Timing
 from deepbench_ops.problems.problem import DEEPBENCH_SETS, Problem
 from deepbench_ops.problems.problem_lists import named
 
@@ -28,13 +28,23 @@ def set_of(timings: Iterable[Timing]) -> str:
 
     That is the one with most of them; backward passes and operations between processes are
     found in training alone.
-    Raises DeepbenchError where no set has any.
+    Raises DeepbenchError where no set has any, and for a problem that only other sets list: these
+    cannot be inferred.
     """
     found = dict.fromkeys(DEEPBENCH_SETS, 0)
     for timing in timings:
-        if "backward" in timing.operation or timing.problem.ranks:
+        if timing.problem.ranks:
             return DEEPBENCH_SETS[0]
-        for name in listed_problem(timing.problem).sets:
+        sets = listed_problem(timing.problem).sets
+        published = [name for name in sets if name in found]
+        if sets and not published:
+            raise DeepbenchError(
+                f"{timing.place}: {timing.problem.id} is of the set {sets[0]}, which is none of the"
+                f" published lists: write {SET} and its name in a line of the sheet {SPECS}"
+            )
+        if "backward" in timing.operation:
+            return DEEPBENCH_SETS[0]
+        for name in published:
             found[name] += 1
     # Of two that have as many, the smaller list is the closer description.
     best = max(reversed(DEEPBENCH_SETS), key=lambda name: found[name])
