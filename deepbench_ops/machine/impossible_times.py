@@ -24,7 +24,7 @@ in results/ is 6.8 times, for a product of 2.1 MB on xeon-avx512-2core."""
 BEYOND_MEMORY = 3.0
 """The same factor for operands of at least LARGER times the last cache. Reading is up to a third
 faster than the triad that measures bandwidth, since the triad does not count the reads before a
-store, and a part of the operands may be in the cache. The highest in results/ is 2.1 times."""
+store, and a part of the operands may be in the cache. The highest in results/ is 2.01 times."""
 
 LARGER = 2.0
 
