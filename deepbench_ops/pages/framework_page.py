@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -43,23 +44,29 @@ def write(
 def contests_by_machine(
     lines: Iterable[Line], shared: Mapping[str, Shared] = MappingProxyType({})
 ) -> dict[str, list[Contest]]:
-    """Kernels measured with several frameworks, by machine, in the order of the page's sections.
+    """Kernels measured with several frameworks, by machine, that with the newest release first, in
+    the order of the page's sections.
 
     shared: rounds that measured several releases together, by machine.
     """
     points: dict[str, list[Point]] = defaultdict(list)
     for line in lines:
         points[line.points[0].machine] += line.points
-    found = {
-        machine: contests(points[machine], shared.get(machine, {})) for machine in sorted(points)
-    }
+    found = {machine: contests(own, shared.get(machine, {})) for machine, own in points.items()}
     families = list(TYPES)
 
     def place(contest: Contest) -> tuple[int, str, str]:
         family, operation, precision = section(contest)
         return families.index(family), operation, precision
 
-    return {machine: sorted(some, key=place) for machine, some in found.items() if some}
+    several = [machine for machine in sorted(found) if found[machine]]
+    several.sort(key=lambda machine: _newest(found[machine]), reverse=True)
+    return {machine: sorted(found[machine], key=place) for machine in several}
+
+
+def _newest(found: Iterable[Contest]) -> date:
+    """Day of the newest release among kernels."""
+    return max(point.release.date for contest in found for point in contest.points)
 
 
 def page(project: str, by_machine: Mapping[str, Sequence[Contest]], site_url: str = "") -> str:

@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from deepbench_ops.cli import cli
 from deepbench_ops.commands import frameworks
 from deepbench_ops.pages import framework_comparison_data, framework_page
 from deepbench_ops.releases import release_table
+from deepbench_ops.releases.release_table import Release
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 NEWEST = {release.framework: release for release in release_table.load()}
@@ -221,6 +223,20 @@ def test_this_machine_is_the_usual_one(monkeypatch, asked):
     named = CliRunner().invoke(cli, [*run, "--machine", "epyc-9004-2core"])
     assert (named.output, str(named.exception)) == (mine.output, str(mine.exception))
     assert "raspberry" not in mine.output
+
+
+def test_the_page_has_the_machine_with_the_newest_release_first():
+    """As the start page has it; of equally new ones the first by name."""
+    old, new = date(2024, 1, 1), date(2025, 1, 1)
+    points = [
+        point(machine=machine, release=Release(name, "1", day), rounds=(1.0,) * 5)
+        for machine, day in (("a", old), ("c", new), ("b", new))
+        for name in ("numpy", "torch")
+    ]
+    found = framework_page.contests_by_machine([Line((each,)) for each in points])
+    assert ["b", "c", "a"] == list(found)
+    page = framework_page.page("deepbench", found)
+    assert page.index("<h3>c</h3>") < page.index("<h3>a</h3>")
 
 
 def test_the_page_names_machines_releases_and_the_fastest():
