@@ -17,7 +17,7 @@ from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.pages import line_data, speed_data
 from deepbench_ops.releases.release_table import Release
 
-DETAIL_FIELDS = ("notes", "judged", "changes")
+DETAIL_FIELDS = ("notes", "threads", "judged", "changes")
 """Fields that are left out here: the page reads them when the reader opens a row."""
 
 

@@ -159,6 +159,8 @@ def line_fields(
     fields |= point.unusual
     if any(column.state):
         fields["states"] = list(column.state)
+    if any(column.threads):
+        fields["threads"] = list(column.threads)
     if line.state and line.state != ONE_LEVEL:
         fields["state"] = line.state
     if not point.compared:

@@ -32,30 +32,33 @@ FIELDS = (
 def content(
     lines: Iterable[Line], profile: Profile | None, places: Mapping[Release, int]
 ) -> dict[str, Any]:
-    """Kernels by field, states, and by framework and device the newest steady time of each kernel
-    and state.
+    """Kernels by field, states of the machine with numbers of threads, and by framework and device
+    the newest steady time of each kernel, state and number of threads.
 
     A row holds the index of a kernel, the index of a release, seconds, the share of the roofline
-    (null if unknown), the index of the state of the machine ("" if unknown), and for a time in
-    conflict the seconds of all its versions.
+    (null if unknown), the index of the state and of the number of threads (each "" if unknown), and
+    for a time in conflict the seconds of all its versions.
 
     lines: those of one machine.
     """
-    newest: dict[tuple[str, str, tuple[Any, ...], str], Point] = {}
+    newest: dict[tuple[str, str, tuple[Any, ...], str, str], Point] = {}
     for line in lines:
-        last_ones = {(each.settings, each.state): each for each in line.steady if each.compared}
+        last_ones = {
+            (each.settings, each.state, each.threads): each for each in line.steady if each.compared
+        }
         for point in last_ones.values():
-            key = (point.release.framework, point.device, _kernel(point), point.state)
+            kernel = _kernel(point)
+            key = (point.release.framework, point.device, kernel, point.state, point.threads)
             known = newest.get(key)
             if known is None or known.release.date <= point.release.date:
                 newest[key] = point
     kernels: dict[tuple[Any, ...], int] = {}
-    states: dict[str, int] = {}
+    states: dict[tuple[str, str], int] = {}
     times: dict[str, dict[str, list[list[Any]]]] = {}
-    for (framework, device, kernel, in_state), point in newest.items():
+    for (framework, device, kernel, *_), point in newest.items():
         own = times.setdefault(framework, {}).setdefault(device, [])
         place = kernels.setdefault(kernel, len(kernels))
-        state = states.setdefault(in_state, len(states))
+        state = states.setdefault((point.state, point.threads), len(states))
         share = _of_roof(profile, point)
         versions = [[rounded(each, 5) for each in point.conflict]] if point.conflict else []
         seconds = rounded(point.seconds, 5)
@@ -63,7 +66,8 @@ def content(
     columns = zip(*kernels, strict=True) if kernels else ((),) * len(FIELDS)
     return {
         "kernels": {name: list(column) for name, column in zip(FIELDS, columns, strict=True)},
-        "states": list(states),
+        "states": [state for state, _ in states],
+        "threads": [threads for _, threads in states],
         "times": times,
     }
 

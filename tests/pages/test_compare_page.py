@@ -223,6 +223,48 @@ def test_times_in_different_states_of_a_machine_are_not_compared(
     assert "Left out: 1 kernel that lab-1@torch also has (matrix products: 1)" in said
 
 
+def test_times_on_unequal_numbers_of_threads_are_not_compared(
+    page: Any, site: str, html: Path
+) -> None:
+    """The page says so in the words of `deepbench compare`; of a kernel on two numbers the time on
+    as many threads counts, though older."""
+    file = f"data/newest/{machine_key('lab-1')}.js"
+    data = json.loads(unpacked((html / file).read_text("utf-8")))
+    data["states"], data["threads"] = ["", ""], ["1", "2"]
+    first, other = (data["times"][name]["cpu"] for name in ("numpy", "torch"))
+    for row in other:
+        row[4] = 1
+    serve(page, file, script_of(json.dumps(data)))
+    opened(page, site, TWO)
+    said = "Left out: 2 kernels that lab-1@torch also has (matrix products: 2), since the two were"
+    why = "measured on unequal numbers of threads: 2 on 1, 2 on 2"
+    assert f"{said} {why}." == page.inner_text("#left-out")
+    assert "at float32 on the same number of threads: lab-1@numpy" in page.inner_text("#apart")
+    shared = [row for row in first if row[0] in [each[0] for each in other]]
+    first.append([shared[0][0], 0, 6e-3, None, 1])
+    page.unroute(f"**/{file}")
+    serve(page, file, script_of(json.dumps(data)))
+    opened(page, site, TWO)
+    assert ["6 ms"] == column(page, "#kernels", "numpy")
+    assert "Left out: 1 kernel" in page.inner_text("#left-out")
+
+
+def test_releases_on_unequal_numbers_of_threads_are_not_compared(
+    page: Any, site: str, html: Path
+) -> None:
+    """Each line has the number of every time."""
+    file = f"data/lines/{machine_key('lab-1')}/gemm.js"
+    data = json.loads(unpacked((html / file).read_text("utf-8")))
+    for line in data["lines"]:
+        line["threads"] = ["1", *["2"] * (len(line["seconds"]) - 1)]
+    serve(page, file, script_of(json.dumps(data)))
+    opened(page, site, "compare.html#side=lab-1@numpy-1.24.4&side=lab-1@numpy-2.0.2")
+    assert "unequal numbers of threads: 2 on 1, 2 on 2" in page.inner_text("#left-out")
+    opened(page, site, "compare.html#side=lab-1@numpy-1.25.2&side=lab-1@numpy-2.0.2")
+    assert "" == page.inner_text("#left-out")
+    assert 2 == len(rows(page, "#kernels"))
+
+
 def test_the_file_of_lines_is_loaded_when_its_table_is_in_view(page: Any, site: str) -> None:
     """The first screen of a comparison has no need of it."""
     asked: list[str] = []

@@ -7,6 +7,7 @@ from typing import Any
 
 import published_site
 import pytest
+from example_points import point
 
 from deepbench_ops.analysis import kernel_lines
 from deepbench_ops.pages import line_data
@@ -50,6 +51,15 @@ def rejoined(files: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
         own["notes"] = [notes[place] for place in line.get("notes", [])]
         found.append(own)
     return found
+
+
+def test_a_line_has_the_number_of_threads_of_each_time():
+    """Where it is known, since comparisons need it."""
+    one = point(threads="1")
+    line = kernel_lines.Line((one, one._replace(threads="")))
+    assert ["1", ""] == line_data.content([line], None, {one.release: 0})["lines"][0]["threads"]
+    unknown = kernel_lines.Line((one._replace(threads=""),))
+    assert "threads" not in line_data.content([unknown], None, {one.release: 0})["lines"][0]
 
 
 @pytest.mark.parametrize("few", [1, 20, 100])

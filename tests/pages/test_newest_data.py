@@ -43,6 +43,15 @@ def test_each_state_of_the_machine_has_its_newest_time():
     assert [[0, 0, 2.0, None, 0], [0, 1, 3.0, None, 1]] == found["times"]["numpy"]["cpu"]
 
 
+def test_each_number_of_threads_has_its_newest_time():
+    """A line may have several, and times on unequal numbers are not compared."""
+    one = point(release=OLD, problem_id=GEMMS[0], seconds=2.0, threads="1")
+    new = one._replace(release=NEW, seconds=3.0, threads="2")
+    found = newest_data.content([Line((one, new))], None, PLACES)
+    assert ["1", "2"] == found["threads"]
+    assert [[0, 0, 2.0, None, 0], [0, 1, 3.0, None, 1]] == found["times"]["numpy"]["cpu"]
+
+
 def test_a_kernel_is_named_once_and_the_file_is_json():
     """Also for several frameworks."""
     one = point(release=OLD, problem_id=GEMMS[0], seconds=2.0)

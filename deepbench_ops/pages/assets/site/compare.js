@@ -23,7 +23,7 @@
                 d.same('first', name(sides[0]))].concat(at('device').value ? [d.same('device', at('device').value)] : []),
             columns: [
                 {title: 'family', value: function (row) { return row.family; }, text: function (family) { return catalogue.headings[family]; }},
-                {title: 'precision', value: function (row) { return row.precision; }},
+                {title: 'precision', value: function (row) { return row.precision; }, text: d.words},
                 {title: 'other', value: function (row) { return name(row.other); }},
                 {title: 'other / first', head: 'other compared with first', style: 'factor', unit: 'ratio', number: true, value: function (row) { return row.ratio; }, text: function (ratio) { return d.factor(ratio); }},
                 {title: '95 % interval: low', head: '95 % interval', unit: 'ratio', number: true, value: function (row) { return row.low; },
@@ -115,26 +115,43 @@
         });
     }
 
-    /* How many kernels of both sides are left out because of the states of their machine, in words; '' where there are none. */
+    function on_other_threads(pair) { return d.threads_differ(pair.first, pair.other); }
+
+    function in_other_states(pair) { return !on_other_threads(pair); }
+
+    /* How many times of pairs are on each number of threads, as `deepbench compare` says it. */
+    function by_threads(pairs) {
+        var all = pairs.flatMap(function (pair) { return [pair.first.threads, pair.other.threads]; });
+        return d.distinct(all).sort().map(function (threads) { return all.filter(function (each) { return each === threads; }).length + ' on ' + threads; }).join(', ');
+    }
+
+    /* How many kernels of both sides are left out because of their numbers of threads, or of the states of their machine, in words; ''
+       where there are none. */
     function left_out(catalogue, sides) {
-        return sides.slice(1).map(function (other) {
-            var left = sides_of.left_out(sides[0], other), families = d.distinct(left.map(function (time) { return time.family; }));
-            return left.length ? 'Left out: ' + d.counted(left.length, 'kernel') + ' that ' + name(other) + ' also has (' + families.map(function (family) {
-                return catalogue.headings[family] + ': ' + left.filter(function (time) { return time.family === family; }).length;
-            }).join(', ') + '), since the two were measured in different or unknown states of the machine.' : '';
+        return sides.slice(1).flatMap(function (other) {
+            function said(pairs, why) {
+                var families = d.distinct(pairs.map(function (pair) { return pair.first.family; }));
+                return pairs.length ? 'Left out: ' + d.counted(pairs.length, 'kernel') + ' that ' + name(other) + ' also has (' + families.map(function (family) {
+                    return catalogue.headings[family] + ': ' + pairs.filter(function (pair) { return pair.first.family === family; }).length;
+                }).join(', ') + '), since the two were measured ' + why + '.' : '';
+            }
+            var left = sides_of.left_out(sides[0], other), threads = left.filter(on_other_threads);
+            return [said(threads, 'on unequal numbers of threads: ' + by_threads(threads)), said(left.filter(in_other_states), 'in different or unknown states of the machine')];
         }).filter(Boolean).join(' ');
     }
 
     /* Which sides share no kernel with the first, in words; '' where all do. */
     function apart(catalogue, sides, family, precision) {
+        if (!family) { return name(sides[0]) + ' has no steady time to compare.'; }
         function kernels_of(side) { return name(side) + ' has ' + d.counted(sides_of.count(side, family, precision), 'kernel'); }
         return sides.slice(1).filter(function (other) {
             return !sides_of.changes(sides[0], other).some(function (change) {
                 return change.first.family === family && change.first.precision === precision;
             });
         }).map(function (other) {
-            var left = sides_of.left_out(sides[0], other).some(function (time) { return time.family === family && time.precision === precision; });
-            return 'These sides share no kernel of ' + catalogue.headings[family] + ' at ' + precision + (left ? ' in the same state of the machine' : '') + ': ' + kernels_of(sides[0]) + ', ' + kernels_of(other) + '.';
+            var left = sides_of.left_out(sides[0], other).filter(function (pair) { return pair.first.family === family && pair.first.precision === precision; });
+            var same = [left.some(on_other_threads) && ' on the same number of threads', left.some(in_other_states) && ' in the same state of the machine'].filter(Boolean).join(' and');
+            return 'These sides share no kernel of ' + catalogue.headings[family] + ' at ' + d.words(precision) + same + ': ' + kernels_of(sides[0]) + ', ' + kernels_of(other) + '.';
         }).join(' ');
     }
 
@@ -170,11 +187,11 @@
         some = some.filter(function (line) { return line.operation === at('heat-operation').value; });
         at('heat').hidden = !some.length;
         var choice = [at('heat-framework').value, d.words(at('heat-operation').value)].filter(Boolean).join(', ');
-        at('heat-summary').textContent = some.length ? '' : 'On ' + machine + ' no problem of ' + catalogue.headings[family] + ' at ' + precision +
+        at('heat-summary').textContent = some.length ? '' : 'On ' + machine + ' no problem of ' + catalogue.headings[family] + ' at ' + d.words(precision) +
             ' was measured at two releases or more' + (choice && ' with ' + choice) + '.';
         var picture = {
             name: ['releases', family, precision, machine, at('heat-framework').value, at('heat-operation').value].join('-'),
-            title: 'Problems and releases, ' + [catalogue.headings[family], d.words(at('heat-operation').value), precision].join(', '),
+            title: 'Problems and releases, ' + [catalogue.headings[family], d.words(at('heat-operation').value), d.words(precision)].join(', '),
             sides: at('heat-framework').value + ' on ' + machine + ', relative to the first steady time'
         };
         var own = heats += 1;
@@ -265,11 +282,14 @@
                 var rows = sides_of.groups(catalogue, sides), short = sides_of.short_names(sides);
                 groups(catalogue, sides, rows, tables.of('families'));
                 chosen_now = choice;
-                /* Where sides share no kernel, the choices are those of the first side's times. */
-                var both = rows.concat(sides.slice(1).flatMap(function (other) { return sides_of.left_out(sides[0], other); }));
-                var choices = both.length ? both : sides[0].all.filter(function (time) { return sides[0].times.has(time.key); });
+                /* Families and precisions of kernels that both sides have, else those of the first side. */
+                var shared = sides.slice(1).flatMap(function (other) { return sides_of.changes(sides[0], other); });
+                var left = sides.slice(1).flatMap(function (other) { return sides_of.left_out(sides[0], other); });
+                var both = rows.concat(shared.concat(left).map(function (pair) { return pair.first; }));
+                var choices = [both, sides[0].all.filter(function (time) { return sides[0].times.has(time.key); }), sides[0].all].find(function (some) { return some.length; }) || [];
                 at('left-out').textContent = left_out(catalogue, sides);
-                at('by-family').hidden = at('tables').hidden = !rows.length;
+                at('by-family').hidden = !rows.length;
+                at('tables').hidden = !shared.length;
                 d.offer(at('family'), d.distinct(choices.map(function (row) { return row.family; })).map(function (family) {
                     return [family, catalogue.headings[family]];
                 }), null, asked.get('family'));
@@ -298,7 +318,8 @@
                 function shown() {
                     var turn = Number(at('other').value) || 1, other = sides[turn], family = at('family').value, precision = at('precision').value;
                     var labels = {first: short.names[0], other: short.names[turn]};
-                    at('kernels-of').textContent = 'Kernels: ' + catalogue.headings[family] + ', ' + d.words(precision);
+                    at('kernels-of').textContent = family ? 'Kernels: ' + catalogue.headings[family] + ', ' + d.words(precision) : 'Kernels';
+                    at('releases').hidden = !family;
                     at('apart').textContent = apart(catalogue, sides, family, precision);
                     var both = [other, sides[0]].map(function (side) { return d.unsigned_mark(machines.find(function (each) { return each.name === side.machine; })); });
                     at('who').replaceChildren.apply(at('who'), [(short.shared ? short.shared + ': ' : '') + labels.other + ' '].concat(other.machine === sides[0].machine ? [] : both[0],

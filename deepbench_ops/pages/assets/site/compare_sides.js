@@ -40,12 +40,12 @@
         return time;
     }
 
-    /* The newest time of each kernel with a framework in each state of the machine, from the machine's file of newest times. */
+    /* The newest time of each kernel with a framework in each state of the machine and on each number of threads, from the machine's file of newest times. */
     function newest(catalogue, machine, framework) {
         return d.load('data/newest/' + machine.key).then(function (found) {
             return Object.entries(found.times[framework] || {}).flatMap(function (pair) {
                 return pair[1].map(function (row) {
-                    var time = {machine: machine, framework: framework, device: pair[0], release: catalogue.releases[row[1]], seconds: row[2], of_roof: row[3], state: found.states[row[4]], others: d.other_versions(row[2], row[5])};
+                    var time = {machine: machine, framework: framework, device: pair[0], release: catalogue.releases[row[1]], seconds: row[2], of_roof: row[3], state: found.states[row[4]], threads: found.threads[row[4]], others: d.other_versions(row[2], row[5])};
                     Object.keys(found.kernels).forEach(function (field) { time[field] = found.kernels[field][row[0]]; });
                     return with_key(time);
                 });
@@ -62,7 +62,7 @@
             return lines.flatMap(function (line) {
                 var i = line.releases.findIndex(function (each) { return each.name === release; });
                 if (i < 0 || line.unsteady && line.unsteady[i]) { return []; }
-                return [with_key({machine: machine, framework: line.framework, device: d.device(line), release: line.releases[i], seconds: line.seconds[i], state: line.states ? line.states[i] : '',
+                return [with_key({machine: machine, framework: line.framework, device: d.device(line), release: line.releases[i], seconds: line.seconds[i], state: line.states ? line.states[i] : '', threads: line.threads ? line.threads[i] : '',
                     others: d.other_versions(line.seconds[i], line.conflict && line.conflict[i]), of_roof: d.of_roof(line, i), family: line.family, set: line.set, operation: line.operation, precision: line.precision,
                     problem: line.problem.id, title: line.problem.title, ranks: line.ranks, conditions: d.conditions(line, 'device'),
                     application: line.problem.application, intensity: line.flops && line.bytes ? line.flops / line.bytes : null})];
@@ -76,24 +76,24 @@
         return found.then(function (all) { return {machine: side.machine, of: side.of, all: all}; });
     }
 
-    /* The times of each kernel: one for each state of the machine that it was measured in. */
+    /* The times of each kernel: one for each state of the machine and number of threads that it was measured in. */
     function by_kernel(times) {
         var found = new Map();
         times.forEach(function (time) { found.set(time.key, (found.get(time.key) || []).concat(time)); });
         return found;
     }
 
-    /* The newest pair of times of a kernel in states that agree, as {first, other}; undefined where there is none. */
-    function newest_pair(first, other) {
+    /* The newest pair of times of a kernel that `fits(first, other)`, as {first, other}; undefined where there is none. */
+    function newest_pair(first, other, fits) {
         function days(pair) { return [pair.first.release.date, pair.other.release.date].sort().join(); }
         return first.flatMap(function (one) {
-            return other.filter(function (each) { return d.states_agree(one, each); }).map(function (each) { return {first: one, other: each}; });
+            return other.filter(function (each) { return fits(one, each); }).map(function (each) { return {first: one, other: each}; });
         }).sort(function (a, b) { return days(a) < days(b) ? 1 : -1; })[0];
     }
 
     function shared(first, other) {
         var count = 0;
-        first.forEach(function (times, key) { count += !!newest_pair(times, other.get(key) || []); });
+        first.forEach(function (times, key) { count += !!newest_pair(times, other.get(key) || [], d.agree); });
         return count;
     }
 
@@ -185,20 +185,22 @@
         return Object.assign(found, {low: Math.exp(middle - reach), high: Math.exp(middle + reach)});
     }
 
-    /* The kernels that both sides have in states that agree, each {first, other, ratio} of seconds, lowest ratio first. */
+    /* The kernels that both sides have at times that agree, each {first, other, ratio} of seconds, lowest ratio first. */
     function changes(first, other) {
         var found = [];
         first.times.forEach(function (times, key) {
-            var pair = newest_pair(times, other.times.get(key) || []);
+            var pair = newest_pair(times, other.times.get(key) || [], d.agree);
             if (pair) { found.push(Object.assign(pair, {ratio: pair.other.seconds / pair.first.seconds})); }
         });
         return found.sort(function (a, b) { return a.ratio - b.ratio; });
     }
 
-    /* A time of the first side for each kernel that both have, in states that do not agree. */
+    /* The newest pair of times of each kernel that both sides have, but at no times that agree. */
     function left_out(first, other) {
-        return Array.from(first.times).filter(function (pair) { return other.times.has(pair[0]) && !newest_pair(pair[1], other.times.get(pair[0])); })
-            .map(function (pair) { return pair[1][0]; });
+        return Array.from(first.times).flatMap(function (kernel) {
+            var others = other.times.get(kernel[0]) || [];
+            return newest_pair(kernel[1], others, d.agree) ? [] : newest_pair(kernel[1], others, function () { return true; }) || [];
+        });
     }
 
     function count(side, family, precision) {

@@ -249,10 +249,15 @@
         ];
     }
 
-    /* Whether two times, each with its machine and state, may be compared: on one machine states must be equal where both are known, as in
-       analysis/settings_and_state_agreement.py. */
-    function states_agree(one, other) {
-        return one.machine !== other.machine || !one.state || !other.state || one.state === other.state && !INCOMPARABLE.includes(one.state);
+    /* Whether two times of a machine are of unequal numbers of threads, as far as is known. */
+    function threads_differ(one, other) {
+        return one.machine === other.machine && Boolean(one.threads && other.threads) && one.threads !== other.threads;
+    }
+
+    /* Whether two times, each with its machine, threads and state, may be compared: on one machine threads and states must be equal where
+       both are known, as in analysis/settings_and_state_agreement.py. */
+    function agree(one, other) {
+        return one.machine !== other.machine || !threads_differ(one, other) && (!one.state || !other.state || one.state === other.state && !INCOMPARABLE.includes(one.state));
     }
 
     /* Whether a ratio of two times of a line is no more than its noise. */
@@ -286,6 +291,6 @@
         lines_to_choose: lines_to_choose, with_times: with_times, count_of_times: count_of_times, newest_lines: newest_lines, whole_line: whole_line, last: last, is_steady: is_steady, base_place: base_place, last_steady: last_steady, rate: rate, rate_text: rate_text, unit_of_rate: unit_of_rate, of_lines: of_lines,
         bandwidth: bandwidth, of_roof: of_roof,
         conditions: conditions, kernel: kernel, problem_name: problem_name, kernel_name: name, timeline_address: timeline_address,
-        interval_text: interval_text, unsteady_reason: unsteady_reason, interval_columns: interval_columns, other_versions: other_versions, version_columns: version_columns, choice_of_version: choice_of_version, states_agree: states_agree, within_noise: within_noise, BAND: BAND, SAME: SAME, detail: detail
+        interval_text: interval_text, unsteady_reason: unsteady_reason, interval_columns: interval_columns, other_versions: other_versions, version_columns: version_columns, choice_of_version: choice_of_version, agree: agree, threads_differ: threads_differ, within_noise: within_noise, BAND: BAND, SAME: SAME, detail: detail
     });
 })();

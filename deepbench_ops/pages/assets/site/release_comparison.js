@@ -165,7 +165,7 @@
        compared. */
     function fit(line, base) {
         var together = line.machine === base.machine, device = d.device(line) === d.device(base);
-        if (together && !device || !d.states_agree(line, base)) { return 0; }
+        if (together && !device || !d.agree(line, base)) { return 0; }
         return 1 + 2 * device + ((line.state || '') === (base.state || ''));
     }
 

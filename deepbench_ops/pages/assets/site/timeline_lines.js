@@ -104,7 +104,7 @@
         var places = line.releases.map(function (release, at) { return at; }).filter(function (at) { return line.releases[at].date >= year; });
         if (!places.length) { return null; }
         var short = Object.assign({}, line);
-        ['at', 'releases', 'seconds', 'low', 'high', 'without', 'unsteady', 'conflict', 'ensemble', 'states', 'notes'].forEach(function (name) {
+        ['at', 'releases', 'seconds', 'low', 'high', 'without', 'unsteady', 'conflict', 'ensemble', 'states', 'threads', 'notes'].forEach(function (name) {
             if (line[name]) { short[name] = places.map(function (at) { return line[name][at]; }); }
         });
         return short;
