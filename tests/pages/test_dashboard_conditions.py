@@ -51,6 +51,17 @@ def test_a_kernel_without_its_data_in_the_cache_is_compared_as_such(
     assert "1.01\u00d7 faster" == ratios["m1760_n128_k1760_NN"][at]
 
 
+def test_means_of_a_comparison_are_of_usual_conditions(more: Path, opened: Any) -> None:
+    """As in `deepbench compare`, whose command each row shows; the table of kernels has all."""
+    page = opened(more, "compare#side=lab-1@torch-2.3.1&side=lab-1@torch-2.5.1")
+    assert ["1.03\u00d7 slower"] == column(page, "#groups", "other compared with first")
+    counts = [column(page, "#groups", f"kernels of {side}") for side in ("both", "first", "other")]
+    assert [["2"]] * 3 == counts
+    assert "2 shared kernels" in page.inner_text("#forest")
+    ratios = column(page, "#kernels", "other compared with first")
+    assert ["1.03\u00d7 slower"] * 2 + ["1.5\u00d7 slower"] * 2 == ratios
+
+
 def test_a_published_machine_shows_the_libraries_of_each_day(more: Path, opened: Any) -> None:
     """Drivers and libraries from its publications, and the new ones of each day."""
     page = opened(more, f"machine#machine={published_site.CARD}")

@@ -209,11 +209,18 @@
         return found;
     }
 
-    /* The summary of each other side, family and precision, families in the catalogue's order. */
+    /* A side with its kernels under the usual conditions only. */
+    function usual(side) {
+        return Object.assign({}, side, {times: new Map(Array.from(side.times).filter(function (kernel) { return !kernel[1][0].conditions; }))});
+    }
+
+    /* The summary of each other side, family and precision, families in the catalogue's order: of kernels under the usual conditions, as in
+       `deepbench compare`. */
     function groups(catalogue, sides) {
+        var first = usual(sides[0]);
         return sides.slice(1).flatMap(function (other) {
-            var by = {};
-            changes(sides[0], other).forEach(function (change) {
+            var own = usual(other), by = {};
+            changes(first, own).forEach(function (change) {
                 var key = change.first.family + '\n' + change.first.precision;
                 (by[key] = by[key] || []).push(change.ratio);
             });
@@ -221,7 +228,7 @@
             return Object.keys(by).sort().sort(function (a, b) { return place(a) - place(b); }).map(function (key) {
                 var family = key.split('\n')[0], precision = key.split('\n')[1];
                 return Object.assign({other: other, family: family, precision: precision, shared: by[key].length,
-                    first_has: count(sides[0], family, precision), other_has: count(other, family, precision)},
+                    first_has: count(first, family, precision), other_has: count(own, family, precision)},
                 mean(by[key], catalogue.student));
             });
         });
