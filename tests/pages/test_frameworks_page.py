@@ -179,6 +179,14 @@ def test_an_unknown_machine_in_the_address_is_reported(page: Any, site: str) -> 
     assert "nowhere" in page.inner_text("#found")
 
 
+def test_an_unknown_precision_or_cell_in_the_address_is_reported(shown: Any) -> None:
+    """Like an unknown machine; known ones are not."""
+    page = shown(ROWS, "&at=bfloat16&cell=gemm+mindspore")
+    said = page.inner_text("#found")
+    assert "precision \u201cbfloat16\u201d" in said and "cell \u201cgemm mindspore\u201d" in said
+    assert "" == shown(ROWS, "&at=float32&cell=gemm+torch").inner_text("#found")
+
+
 def test_a_damaged_data_file_is_reported(browser: Any, site: str) -> None:
     """The rest of the page works."""
     context = browser.new_context()
@@ -189,6 +197,21 @@ def test_a_damaged_data_file_is_reported(browser: Any, site: str) -> None:
     assert "publish the pages again" in page.inner_text("#matrix")
     page.click("details[data-machine=lab-1] summary")
     page.wait_for_selector("details[data-machine=lab-1] table")
+    context.close()
+
+
+def test_damaged_kernels_are_reported_once(browser: Any, site: str) -> None:
+    """However often their section is opened."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.route("**/data/contests/*.js", lambda route: route.abort())
+    page.goto(f"{site}frameworks.html")
+    page.wait_for_selector(READY)
+    section = "details[data-machine=lab-1] >> nth=0"
+    for _ in range(3):
+        page.click(f"{section} >> summary")
+        page.wait_for_timeout(100)
+    assert 1 == page.locator(f"{section} >> [role=alert]").count()
     context.close()
 
 

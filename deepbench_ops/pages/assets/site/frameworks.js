@@ -34,13 +34,13 @@
     }
 
     function fill(section) {
+        var place = section.querySelector('div') || section.appendChild(el('div'));
         return load(section).then(function (all) {
-            var place = section.querySelector('div') || section.appendChild(el('div'));
             show(place, section.dataset, matching(kernels(all, section), section), {view: views.get(section), viewed: function (next, typing) {
                 views.set(section, next);
                 remember(typing);
             }});
-        }).catch(function (reason) { section.append(el('div', {class: 'torn', role: 'alert'}, 'These kernels cannot be shown: ' + reason.message)); });
+        }).catch(function (reason) { place.replaceChildren(el('p', {class: 'torn', role: 'alert'}, 'These kernels cannot be shown: ' + reason.message)); });
     }
 
     /* A time of a row: [framework, release, version, day, seconds, low, high], or the reason why there is no interval
@@ -183,6 +183,18 @@
         search().then(function () { remember(true); });
     });
 
+    /* Report names in the address that the page does not have. Choices that a link carried are left out instead. */
+    function report(asked, named) {
+        var missing = named.includes(undefined) ? ['The address names a section that these pages do not have.'] : [];
+        [['where', 'machine', ', on which no two frameworks were measured'], ['at', 'precision', ', at which no two frameworks are compared on this machine']].forEach(function (each) {
+            var wanted = shown[each[0]];
+            if (!wanted || wanted === document.getElementById(each[0]).value) { return; }
+            if (asked.has('carried')) { shown[each[0]] = ''; } else { missing.push('The address names the ' + each[1] + ' \u201c' + wanted + '\u201d' + each[2] + '. Another one is shown.'); }
+        });
+        if (shown.cell && document.getElementById('cell').hidden) { missing.push('The address names the cell \u201c' + shown.cell + '\u201d, which this matrix does not have.'); }
+        if (missing.length) { document.getElementById('found').textContent = missing.join(' '); }
+    }
+
     /* Open the sections that the address names, and search for its words. */
     d.follow(function () {
         var asked = d.asked(), named = asked.getAll('machine').map(function (machine, place) {
@@ -201,13 +213,7 @@
         find.value = asked.get('find') || '';
         return Promise.all([draw(), changed && search()]).then(function () {
             document.body.dataset.usable = document.body.dataset.ready = Math.round(performance.now());
-            if (named.includes(undefined)) { document.getElementById('found').textContent = 'The address names a section that these pages do not have.'; }
-            var missing = shown.where && shown.where !== document.getElementById('where').value;
-            if (missing && asked.has('carried')) {
-                shown.where = '';
-            } else if (missing) {
-                document.getElementById('found').textContent = 'The address names the machine \u201c' + shown.where + '\u201d, on which no two frameworks were measured. Another one is shown.';
-            }
+            report(asked, named);
             if (named[0]) { named[0].scrollIntoView(); }
         });
     });
