@@ -36,7 +36,7 @@
             rows.length ? el('p', {class: 'tools'}, together(rows), ' ',
                 d.copy_button('Copy as Markdown', function () { return markdown(rows, names, catalogue, machine); }), ' ',
                 d.picture_buttons(function () { return place.querySelector('.matrix'); }, function () {
-                    return {name: 'frameworks-' + machine.machine + '-' + precision, title: 'Time over that of the fastest framework, ' + precision, sides: names.join(', ') + ' on ' + machine.machine};
+                    return {name: 'frameworks-' + machine.machine + '-' + precision, title: 'Time over that of the fastest framework, ' + d.words(precision), sides: names.join(', ') + ' on ' + machine.machine};
                 })) : []);
         return {machine: machine, row: find(rows, cell), framework: cell.split(' ')[1]};
     }
@@ -117,7 +117,7 @@
     }
 
     function markdown(rows, names, catalogue, machine) {
-        var head = [machine.machine + ', ' + rows[0].precision].concat(names).map(function (name) { return name.replace(/[\\|<]/g, '\\$&'); });
+        var head = [machine.machine + ', ' + d.words(rows[0].precision)].concat(names).map(function (name) { return name.replace(/[\\|<]/g, '\\$&'); });
         return [head, head.map(function () { return '---'; })].concat(rows.map(function (row) {
             return [heading(row, catalogue)].concat(names.map(function (name) {
                 return row.cells[name] ? text(row, name) + (kind(row, name) === 'same' ? ' (within the noise)' : '') : '';

@@ -199,7 +199,7 @@
         function version(p) { return catalogue.releases[p].version; }
         d.plot(at('speed'), {
             name: 'speed-' + machine + '-' + framework,
-            title: 'Speed of each family over the releases, ' + precision,
+            title: 'Speed of each family over the releases, ' + d.words(precision),
             sides: framework + ' on ' + machine + ', relative to the first release',
             described: 'Speed of ' + framework + ' on ' + machine + ' by family over its releases, as in the table below',
             x: {type: 'names', names: releases.map(version), title: framework},

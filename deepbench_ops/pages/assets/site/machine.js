@@ -33,7 +33,7 @@
     /* Why there is no picture; the table may still have rates. */
     function without_roofline(lines, precision) {
         return !lines.length ? 'No kernel was measured here.' : lines.some(function (line) { return line.flops; })
-            ? 'No roofline: the bytes that a kernel moves are not known at ' + precision + '. The table has its FLOP/s.'
+            ? 'No roofline: the bytes that a kernel moves are not known at ' + d.words(precision) + '. The table has its FLOP/s.'
             : 'No roofline: these kernels only move data. The table has their bytes per second.';
     }
 
@@ -111,7 +111,7 @@
             sides: sides.map(function (side) {
                 return {name: side.machine.name, lines: drawable(side.lines), peak: side.figure.peak, bandwidth: side.figure.bandwidth};
             }),
-            described: 'Roofline of ' + sides.map(function (side) { return side.machine.name; }).join(' and ') + ' at ' + precision +
+            described: 'Roofline of ' + sides.map(function (side) { return side.machine.name; }).join(' and ') + ' at ' + d.words(precision) +
                 ': FLOP/s of every kernel over its FLOP per byte, as in the table below'
         });
     }
