@@ -72,16 +72,19 @@ def test_the_curve_counts_faster_and_slower_kernels(page: Any, site: str) -> Non
 
 
 def test_several_sides_are_a_heat_table(page: Any, site: str) -> None:
-    """A row for each; a cell leads to the kernels of that side."""
+    """A row for each; a cell leads to the kernels of that side, and keeps the focus."""
     opened(page, site, TWO)
     assert page.locator("#sides-heat").is_hidden()
     opened(page, site, THREE)
     assert ["torch", "numpy-1.26.4"] == page.locator("#sides-heat tbody th").all_inner_texts()
     texts = page.locator("#sides-heat b").all_inner_texts()
     assert ["4.8\u00d7 faster", "1.5\u00d7 faster"] == texts
-    page.locator("#sides-heat .cell >> nth=1").click()
+    page.focus("#sides-heat .cell >> nth=1")
+    page.keyboard.press("Enter")
     page.wait_for_function("document.getElementById('other').value === '2'")
     assert "other=2" in page.url
+    page.wait_for_selector(READY)
+    assert page.evaluate("document.activeElement.matches('#sides-heat tr:nth-child(2) .cell')")
 
 
 def serve(page: Any, file: str, body: str) -> None:
@@ -124,7 +127,7 @@ def test_a_single_side_gets_one_that_shares_kernels(page: Any, site: str) -> Non
 
 
 def test_releases_within_the_noise_are_grey(page: Any, site: str) -> None:
-    """1 % more is no more than noise, one half more is."""
+    """1 % more is no more than noise, one half more is; screen readers hear it."""
     opened(page, site, TWO)
     heat_of_releases(page)
     names = page.locator("#heat thead th").all_inner_texts()
@@ -134,6 +137,7 @@ def test_releases_within_the_noise_are_grey(page: Any, site: str) -> None:
     ]
     shown = dict(zip(names, looks, strict=True))
     assert ("same", "same", "slow") == (shown["1.24.4"], shown["1.25.2"], shown["2.0.2"])
+    assert 1 <= page.locator("#heat td:has-text('within the noise')").count()
 
 
 def test_an_unsteady_time_is_in_parentheses_and_no_base(page: Any, site: str, html: Path) -> None:

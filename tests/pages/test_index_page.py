@@ -19,6 +19,9 @@ pytestmark = [
 
 READY = "body[data-ready]"
 KERNEL = "m1760_n128_k1760_NN"
+ANNOUNCED = "said => (document.getElementById('status') || {}).textContent === said"
+FOCUSED_ROW = """place => Array.from(document.querySelectorAll(place + ' tbody tr')).findIndex(
+    row => row.contains(document.activeElement))"""
 
 
 def rank(machine: str, rate: float, **said: Any) -> dict[str, Any]:
@@ -128,17 +131,19 @@ def test_the_list_of_changes_has_the_newest_of_all(start: Any) -> None:
 
 def test_frameworks_are_compared_with_the_fastest(start: Any) -> None:
     """The fastest is green, one that noise cannot tell from it is grey, another has its
-    ratio, and the row says on how many kernels."""
+    ratio, and the row says on how many kernels. Screen readers hear the noise too."""
     page = start({"ratios": RATIOS})
     cells = page.locator(".heat tbody tr >> nth=0").locator("td")
-    assert ["1.1\u00d7", "1\u00d7", "4.3\u00d7"] == cells.all_inner_texts()
+    texts = [" ".join(text.split()) for text in cells.all_inner_texts()]
+    assert ["1.1\u00d7 within the noise", "1\u00d7", "4.3\u00d7"] == texts
     assert ["unclear", "fast", "slow"] == [cell.get_attribute("class") for cell in cells.all()]
     assert "4.3\u00d7 slower than the fastest, 6 kernels" == cells.nth(2).get_attribute("title")
     assert "matrix products 7 kernels" == page.inner_text(".heat tbody th")
 
 
 def test_only_a_screen_is_shown_at_first(start: Any) -> None:
-    """Twelve machines and six rows; buttons show all. Each block explains itself behind a mark."""
+    """Twelve machines and six rows; buttons show all, with the focus on the first new row. Each
+    block explains itself behind a mark."""
     ranks = [rank("lab-1", 1e12 / (1 + at)) for at in range(15)]
     rows = [{**RATIOS["lab-1"][0], "precision": f"p{at}"} for at in range(8)]
     fastest = [{**RANKINGS[0], "ranks": ranks}]
@@ -146,8 +151,10 @@ def test_only_a_screen_is_shown_at_first(start: Any) -> None:
     for place, most, all in (("#fastest", 12, 15), ("#which", 6, 8)):
         shown = page.locator(f"{place} tbody tr")
         assert most == shown.count()
-        page.click(f"{place} .more")
+        page.focus(f"{place} .more")
+        page.keyboard.press("Enter")
         assert all == shown.count()
+        assert most == page.evaluate(FOCUSED_ROW, place)
     for place in ("#fastest", "#which", "#changed", "#since"):
         page.click(f"{place} .about summary >> nth=0")
         assert page.locator(f"{place} .about p >> nth=0").is_visible()
@@ -387,7 +394,7 @@ def test_the_search_box_finds(
 
 
 def test_search_is_used_by_keyboard_and_says_when_nothing_fits(page: Any, site: str) -> None:
-    """Arrows choose, Escape closes; other words are asked for."""
+    """Arrows choose, Escape closes; other words are asked for, also of a screen reader's user."""
     page.goto(f"{site}index.html")
     page.fill("#search", "numpy")
     page.wait_for_selector("#hits [role=option]")
@@ -404,6 +411,7 @@ def test_search_is_used_by_keyboard_and_says_when_nothing_fits(page: Any, site: 
     shown = page.inner_text("#hits")
     assert shown.startswith("Nothing is called \u201czzz\u201d. Examples: ")
     assert shown.endswith(", numpy-2.2.6, matrix products")
+    page.wait_for_function(ANNOUNCED, arg=shown)
 
 
 @pytest.mark.parametrize(
@@ -425,6 +433,7 @@ def test_a_misspelt_word_finds_similar_ones(page: Any, site: str, query: str, fi
     assert page.inner_text("#hits [role=option] >> nth=0").startswith(first)
     said = page.inner_text("#hits .rest >> nth=0")
     assert f"Nothing is called \u201c{query}\u201d. Similar:" == said
+    page.wait_for_function(ANNOUNCED, arg=said)
 
 
 @pytest.mark.parametrize("query", ["resnet51", "abc", "atzenzzion"])

@@ -9,7 +9,7 @@
     /* A row for each family and precision: the mean's interval as whiskers, all kernels' range as a thin line. */
     function forest(place, catalogue, rows, labels, address) {
         place.replaceChildren(d.dots(rows.map(function (row) {
-            return {name: catalogue.headings[row.family], id: d.words(row.precision), href: address(row), ratio: row.ratio, low: row.low, high: row.high,
+            return {name: catalogue.headings[row.family], id: d.words(row.precision), href: address(row), key: ['family', row.family, row.precision].join('-'), ratio: row.ratio, low: row.low, high: row.high,
                 from: row.from, to: row.to, kind: row.low === null ? 'unclear' : d.ratio_side(row.low, row.high),
                 note: d.counted(row.shared, 'shared kernel')};
         }), ['family', labels.other + ' over ' + labels.first, 'rests on']), saved(place, '.dots', 'families', 'Times of ' + labels.other + ' over those of ' + labels.first, 'geometric mean of each family, its interval of 95 %, and the range of the kernels'));
@@ -69,16 +69,16 @@
                 el('tbody', {}, sides.slice(1).map(function (side, at) {
                     return el('tr', {}, el('th', {scope: 'row'}, names[at + 1]), families.map(function (family) {
                         var row = own.find(function (each) { return each.other === side && each.family === family; });
-                        return row ? el('td', {}, heat_cell(catalogue, row, address(row))) : el('td', {class: 'none'}, 'none shared');
+                        return row ? el('td', {}, heat_cell(catalogue, row, address(row), ['side', at + 1, row.family].join('-'))) : el('td', {class: 'none'}, 'none shared');
                     }));
                 })))),
             d.key([['gain', 'faster than ' + names[0]], ['same', 'no clear difference, or a single kernel'], ['slow', 'slower']]),
             saved(place, '.matrix', 'sides', 'All sides compared with ' + names[0] + ', ' + d.words(precision), names.slice(1).join('; ')));
     }
 
-    function heat_cell(catalogue, row, href) {
+    function heat_cell(catalogue, row, href, id) {
         var side = row.low === null ? 'unclear' : d.ratio_side(row.low, row.high);
-        return d.tint(el('a', {class: 'cell', href: href}, el('small', {class: 'which'}, catalogue.headings[row.family]), el('b', {}, d.factor(row.ratio, 2)),
+        return d.tint(el('a', {class: 'cell', href: href, id: id}, el('small', {class: 'which'}, catalogue.headings[row.family]), el('b', {}, d.factor(row.ratio, 2)),
             el('small', {}, d.counted(row.shared, 'kernel'))), {slower: 'slow', faster: 'gain', unclear: 'same'}[side], row.ratio);
     }
 
@@ -92,10 +92,10 @@
             });
         }
         var body = el('tbody', {}, shown(some.slice(0, MOST)));
-        var more = el('button', {type: 'button', class: 'more', hidden: some.length <= MOST, click: function () {
+        var more = d.more_button(MOST, some.length, 'Show all ' + some.length, function () {
             body.append.apply(body, shown(some.slice(MOST)));
-            more.hidden = true;
-        }}, 'Show all ' + some.length);
+            return body.rows[MOST];
+        });
         var table = el('table', {class: 'heat fine'}, el('thead', {}, el('tr', {}, el('td'), places.map(function (release) {
             return el('th', {scope: 'col'}, catalogue.releases[release].version);
         }))), body);
@@ -108,7 +108,7 @@
         var base = d.base_place(line), ratio = line.seconds[at] / line.seconds[base], noise = at !== base && d.within_noise(line, ratio);
         if (!d.is_steady(line, at)) { return el('td', {class: 'none', title: d.seconds(line.seconds[at]) + ', ' + d.unsteady_reason(line, at)}, '(' + d.digits(ratio, 2) + '\u00d7)'); }
         var said = d.seconds(line.seconds[at]) + (at === base ? ', the first steady time' : ', ' + d.factor_than(ratio, line.releases[base].name)) + (noise ? ', within the noise' : '');
-        return d.tint(el('td', {title: said}, d.digits(ratio, 2) + '\u00d7'), noise || !d.direction(ratio) ? 'same' : ratio > 1 ? 'slow' : 'gain', ratio);
+        return d.tint(el('td', {title: said}, d.digits(ratio, 2) + '\u00d7', d.said(noise ? 'within the noise' : '')), noise || !d.direction(ratio) ? 'same' : ratio > 1 ? 'slow' : 'gain', ratio);
     }
 
     deepbench.comparison = {forest: d.guarded(forest), distribution: d.guarded(distribution), heat: d.guarded(heat), releases: d.guarded(releases)};

@@ -55,10 +55,10 @@
     /* `whole(body)` is a table with a row, or several, for each of the `first` values, and a button below it that shows all `values`. */
     function few(values, first, all, whole, row) {
         var body = el('tbody', {}, first.flatMap(row));
-        var more = el('button', {type: 'button', class: 'more', hidden: values.length <= first.length, click: function () {
+        var more = d.more_button(first.length, values.length, all, function () {
             body.replaceChildren.apply(body, values.flatMap(row));
-            more.remove();
-        }}, all);
+            return body.rows[values.findIndex(function (value) { return !first.includes(value); })];
+        });
         return [whole(body), more];
     }
 
@@ -146,8 +146,8 @@
 
     function cell(found) {
         if (!found) { return el('td', {class: 'none'}, '\u2013'); }
-        var ratio = found[0], clear = found[2], said = d.factor_than(ratio, 'the fastest') + ', ' + d.counted(found[1], 'kernel') + (clear ? '' : ', no more than noise');
-        var shown = el('td', {title: said}, d.digits(ratio, 3) + '\u00d7');
+        var ratio = found[0], clear = found[2], said = d.factor_than(ratio, 'the fastest') + ', ' + d.counted(found[1], 'kernel') + (clear ? '' : ', within the noise');
+        var shown = el('td', {title: said}, d.digits(ratio, 3) + '\u00d7', d.said(clear ? '' : 'within the noise'));
         if (!clear) {
             shown.className = 'unclear';
         } else if (ratio === 1) {
@@ -204,7 +204,7 @@
                 'the chart below.'), ' ',
                 saved(place, '.multiples', 'against-the-first-release', 'Speed over that of the first release, higher is faster', shown.map(function (group) { return group.framework + ' on ' + group.machine; }).join('; '))),
             el('div', {class: 'multiples'}, shown.map(function (group) {
-                return d.speed_multiple(group, catalogue, group.machine + (group.precision === 'float32' ? '' : ', ' + group.precision), follow_up);
+                return d.speed_multiple(group, catalogue, group.machine + (group.precision === 'float32' ? '' : ', ' + d.words(group.precision)), follow_up);
             })));
     }
 

@@ -27,10 +27,10 @@
             });
         }
         var body = el('tbody', {}, shown(rows.slice(0, most)));
-        var more = el('button', {type: 'button', class: 'more', hidden: rows.length <= most, click: function () {
+        var more = d.more_button(most, rows.length, 'Show all ' + rows.length, function () {
             body.append.apply(body, shown(rows.slice(most)));
-            more.hidden = true;
-        }}, 'Show all ' + rows.length);
+            return body.rows[most];
+        });
         return el('div', {}, el('table', {class: 'pairs'}, el('thead', {}, el('tr', {}, heads.map(function (head, at) {
             return el('th', {scope: 'col', class: ['', 'picture', 'factor'][at]}, head);
         }))), body), more);

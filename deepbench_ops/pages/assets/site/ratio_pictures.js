@@ -66,7 +66,7 @@
     }
 
     /* A table of rows with a picture each: rows as for `dot`, with name, id, kind (slower, faster, unclear), note (a text
-       or element) and href. `heads` are the headings of name, picture and note and `most` the number of rows shown at first. */
+       or element), href, and key, the id of its link. `heads` are the headings of name, picture and note and `most` the number of rows shown at first. */
     function dots(rows, heads, most) {
         var ratios = rows.flatMap(function (row) { return [row.ratio, row.low, row.high, row.from, row.to].concat(row.other || []); });
         var ends = reach(ratios), x = d.scale(ends[0], ends[1], 0, WIDTH), marks = ticks(ends, 0.09);
@@ -74,7 +74,7 @@
         function shown(some) {
             return some.map(function (row) {
                 return el('tr', {class: row.kind},
-                    el('th', {scope: 'row'}, row.href ? el('a', {href: row.href}, row.name) : row.name, row.id && row.id !== row.name ? el('small', {}, row.id) : []),
+                    el('th', {scope: 'row'}, row.href ? el('a', {href: row.href, id: row.key}, row.name) : row.name, row.id && row.id !== row.name ? el('small', {}, row.id) : []),
                     el('td', {class: 'factor'}, el('strong', {}, d.factor(row.ratio, 2)), row.kind === 'unclear' && d.direction(row.ratio, 2) ? el('small', {}, ' unclear') : []),
                     el('td', {class: 'picture', 'aria-hidden': 'true'}, el('div', {class: 'lane'}, dot(row, x, marks))),
                     el('td', {class: 'rest'}, el('small', {}, row.note || '')));
@@ -85,10 +85,10 @@
             label.style.left = 100 * x(log) / WIDTH + '%';
             return label;
         }));
-        var more = el('button', {type: 'button', class: 'more', hidden: !most || rows.length <= most, click: function () {
+        var more = d.more_button(most || rows.length, rows.length, 'Show all ' + rows.length, function () {
             body.append.apply(body, shown(rows.slice(most)));
-            more.hidden = true;
-        }}, 'Show all ' + rows.length);
+            return body.rows[most];
+        });
         return el('div', {}, el('table', {class: 'dots'}, el('thead', {}, el('tr', {},
             el('th', {scope: 'col'}, heads[0]), el('th', {scope: 'col', class: 'factor'}, 'factor'),
             el('th', {scope: 'col', class: 'picture'}, el('span', {class: 'status'}, heads[1]), axis),

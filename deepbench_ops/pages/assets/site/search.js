@@ -125,7 +125,9 @@
         var items = shown.map(function (hit, place) { return option(hit.row, place); });
         if (exact < shown.length) { items.splice(exact, 0, note(exact ? 'Similar:' : 'Nothing is called \u201c' + query + '\u201d. Similar:')); }
         if (all.length > MOST) { items.push(note((all.length - MOST) + ' more: add a word')); }
-        list.replaceChildren.apply(list, items.length ? items : [note('Nothing is called \u201c' + query + '\u201d. Examples: ' + examples)]);
+        if (!items.length) { items.push(note('Nothing is called \u201c' + query + '\u201d. Examples: ' + examples)); }
+        list.replaceChildren.apply(list, items);
+        if (!exact) { d.announce(list.querySelector('.rest').textContent); }
         list.hidden = false;
         box.setAttribute('aria-expanded', 'true');
         choose(0);

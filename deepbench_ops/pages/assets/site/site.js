@@ -423,6 +423,9 @@
         return name.replace(/[^\w.@+-]+/g, '_');
     }
 
+    /* A text for screen readers alone, with the meaning of a colour; [] where it is empty. */
+    function said(text) { return text ? el('span', {class: 'status'}, ' ' + text) : []; }
+
     /* Announce a text to screen readers, also when it is the same as before. */
     function announce(text) {
         var status = document.getElementById('status');
@@ -432,6 +435,19 @@
         }
         status.textContent = '';
         setTimeout(function () { status.textContent = text; });
+    }
+
+    /* A button below the `first` of `all` rows of a table, hidden where these are all. `show()` adds the others, and returns the first of them: the
+       focus goes to its link, since the button is gone. */
+    function more_button(first, all, text, show) {
+        var button = el('button', {type: 'button', class: 'more', hidden: all <= first, click: function () {
+            var row = show();
+            button.hidden = true;
+            if (!row) { return; }
+            row.tabIndex = -1;
+            (row.querySelector('a, button') || row).focus({preventScroll: true});
+        }}, text);
+        return button;
     }
 
     /* Call `act` when `place` comes near the visible part of the page; a later call for the same place replaces it. */
@@ -557,7 +573,7 @@
         choose: choose, not_here: not_here, distinct: distinct, first_machine: first_machine, ranked_machines: ranked_machines, processor: processor,
         unsigned_mark: unsigned_mark, unsigned_words: unsigned_words, marked_name: marked_name, append_marks: append_marks, mark_choice: mark_choice,
         command: command, families_command: families_command, confirm_command: confirm_command, quoted: quoted,
-        command_block: command_block, CONDITIONS: CONDITIONS, device: device, copy_button: copy_button, outcome_button: outcome_button, save: save, when_seen: when_seen, when_printed: when_printed, printed: printed, instead: instead,
+        command_block: command_block, CONDITIONS: CONDITIONS, device: device, copy_button: copy_button, outcome_button: outcome_button, more_button: more_button, announce: announce, said: said, save: save, when_seen: when_seen, when_printed: when_printed, printed: printed, instead: instead,
         answer: answer, page: page
     });
 })();
