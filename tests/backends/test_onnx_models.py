@@ -1,13 +1,17 @@
 """ONNX models load in every listed release of the runtimes, and compute in their precision."""
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import onnx
 import pytest
 from framework_table import ONNX
 from installed_frameworks import loaded
 
+from deepbench_ops.backends.families.gemm import inputs as gemm_inputs
 from deepbench_ops.backends.families.rnn import inputs
-from deepbench_ops.backends.onnx_models import rnn
+from deepbench_ops.backends.onnx_models import gemm, rnn
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.gated_mlp import GatedMlp
 from deepbench_ops.problems.gemm import Gemm
@@ -56,3 +60,34 @@ def test_onnxruntime_has_operators_of_float16_without_products():
     kernel = loaded("onnxruntime").build(Softmax(3, 5), "float16", "forward")
     kernel.run()
     np.testing.assert_allclose(kernel.result().sum(axis=1), 1, rtol=1e-2)
+
+
+def test_openvino_has_no_float16_where_the_processor_has_none(monkeypatch):
+    """Its first releases list float16 on every processor, and compute in float32 where the
+    processor cannot multiply it."""
+    backend = loaded("openvino")
+    module = sys.modules[type(backend).__module__]
+    monkeypatch.setattr(module, "processor_flags", lambda: "flags: fma avx2 avx512f avx512_bf16")
+    listed = SimpleNamespace(get_property=lambda *_: ["FP32", "FP16", "BF16", "INT8"])
+    monkeypatch.setattr(backend, "_core", listed)
+    with pytest.raises(Unsupported, match="no float16 on this processor"):
+        backend.build(Softmax(3, 5), "float16")
+
+
+@pytest.mark.parametrize("primitive", ["ref_any_f32", "jit_gemm_FP32"])
+def test_openvino_refuses_products_that_it_converts_to_float32(primitive, monkeypatch):
+    """It names a primitive of float32 for them, in its first releases in capital letters."""
+    backend = loaded("openvino")
+    module = sys.modules[type(backend).__module__]
+    layers = [("Reorder", "jit_uni_f32"), ("MatMul", primitive)]
+    monkeypatch.setattr(module, "_layers", lambda request: layers)
+    monkeypatch.setattr(backend, "request", lambda model: None)
+    problem = Gemm(3, 4, 5)
+
+    def refuse(precision):
+        drawn = gemm_inputs(problem, precision)
+        backend.refuse(gemm.model(problem, drawn, precision, "forward"))
+
+    refuse("float32")
+    with pytest.raises(Unsupported, match="no MatMul of float16 on this processor"):
+        refuse("float16")

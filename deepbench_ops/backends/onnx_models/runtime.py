@@ -64,9 +64,9 @@ def function(
 ) -> Function:
     """Return an operation that is executed as the model that `make` returns."""
     model = make(problem, drawn, precision, operation)
-    backend.refuse(model)
     if precision == "bfloat16":
         model = replace(model, bfloat16=True)
+    backend.refuse(model)
     return Function(
         compile=partial(backend.loaded, model),
         read=lambda output: model.read(backend.arrays(output)),

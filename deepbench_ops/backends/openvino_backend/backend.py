@@ -1,7 +1,7 @@
 """OpenVINO on the CPU: ONNX models, read by OpenVINO's frontend and compiled for latency."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
@@ -23,14 +23,27 @@ from deepbench_ops.backends.onnx_models.runtime import Runtime
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.problem import Problem
 
-BFLOAT16_FLAG = re.compile(r"\b(avx512_|amx_)?bf16\b")
-"""Names of the instructions for products of bfloat16 among the flags of a processor."""
+PRODUCT_FLAGS = {
+    "bfloat16": re.compile(r"\b(avx512_|amx_)?bf16\b"),
+    "float16": re.compile(r"\b((avx512_|amx_)fp16|asimdhp)\b"),
+}
+"""Names of the instructions for products of 16 bits among the flags of a processor."""
 
 CAPABILITIES = {"bfloat16": "BF16", "float16": "FP16"}
 """Names of the precisions of 16 bits among the capabilities of the plugin."""
 
-LACKING_WORDS = ("not support the following ONNX operations", "No conversion rule found for")
-"""Parts of OpenVINO's messages about operators that it does not have, by release."""
+HINTS = {"bfloat16": "bf16", "float16": "f16", "": "f32"}
+"""Names of the same in a hint to the plugin; "" stands for all others."""
+
+PRODUCTS = frozenset(("Convolution", "FullyConnected", "MatMul", "RNNCell", "RNNSeq"))
+"""Names of the plugin's operations that multiply matrices."""
+
+LACKING_WORDS = (
+    "not support the following ONNX operations",
+    "No conversion rule found for",
+    "has unsupported data type",
+)
+"""Parts of OpenVINO's messages about operators and types that it does not have, by release."""
 
 
 class OpenVinoBackend(Runtime):
@@ -77,6 +90,21 @@ class OpenVinoBackend(Runtime):
 
         return with_implementation(call, partial(_primitives, request))
 
+    def refuse(self, model: OnnxModel) -> None:
+        """Raise Unsupported for products of 16 bits that the plugin computes in float32.
+
+        Such are those of recurrent layers in float16, which it converts before and after.
+        """
+        precision = _precision_of_16_bits(model)
+        if not precision:
+            return
+        for operation, primitive in _layers(self.request(model)):
+            if operation in PRODUCTS and primitive.lower().endswith(("_f32", "_fp32")):
+                raise Unsupported(
+                    f"openvino's CPU plugin has no {operation} of {precision} on this processor:"
+                    " it converts to float32"
+                )
+
     def arrays(self, output: Any) -> Sequence[np.ndarray]:
         """Return copies of the request's outputs."""
         count = len(output.model_outputs)
@@ -95,10 +123,9 @@ class OpenVinoBackend(Runtime):
         read = self._core.read_model(model.serialised, model.weights)
         if model.bfloat16:
             read = _in_bfloat16(read)
-        half = any(values.dtype == np.float16 for values in model.feeds.values())
         hints = {
             "PERFORMANCE_HINT": "LATENCY",
-            "INFERENCE_PRECISION_HINT": "bf16" if model.bfloat16 else "f16" if half else "f32",
+            "INFERENCE_PRECISION_HINT": HINTS[_precision_of_16_bits(model)],
             "INFERENCE_NUM_THREADS": str(self.settle_threads()),
             **more,
         }
@@ -118,19 +145,19 @@ class OpenVinoBackend(Runtime):
         """Prepare a kernel as `Backend.build` does.
 
         Raises Unsupported for 16 bits where the plugin or the processor lacks them: the plugin
-        would compute in float32. On processors with AVX-512 alone it would do so for bfloat16.
+        would compute in float32. It does so for bfloat16 on processors with AVX-512 alone, and
+        2023.1 and 2023.3 list float16 on every processor.
         """
         if precision in CAPABILITIES:
             has = CAPABILITIES[precision] in self._core.get_property(
                 "CPU", "OPTIMIZATION_CAPABILITIES"
             )
-            flag = precision != "bfloat16" or BFLOAT16_FLAG.search(processor_flags())
-            if not (has and flag):
+            if not (has and PRODUCT_FLAGS[precision].search(processor_flags())):
                 raise Unsupported(f"openvino's CPU plugin has no {precision} on this processor")
         return super().build(problem, precision, operation, seed)
 
     def lacks(self, error: Exception) -> bool:
-        """Return whether `error` is the frontend's report of an unknown operator."""
+        """Return whether `error` is a report of a missing operator or type."""
         return any(words in str(error) for words in LACKING_WORDS)
 
     def versions(self) -> dict[str, str]:
@@ -174,15 +201,29 @@ def _array(tensor: Any) -> np.ndarray:
     return (values.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
 
 
+def _precision_of_16_bits(model: OnnxModel) -> str:
+    """Return the precision of a model in 16 bits, "" for others."""
+    if model.bfloat16:
+        return "bfloat16"
+    half = any(values.dtype == np.float16 for values in model.feeds.values())
+    return "float16" if half else ""
+
+
+def _layers(request: Any) -> Iterator[tuple[str, str]]:
+    """Yield the operations of a compiled model, each with its primitive, "" where it has none."""
+    for layer in request.get_compiled_model().get_runtime_model().get_ordered_ops():
+        facts = {name: _text(value) for name, value in layer.get_rt_info().items()}
+        yield facts.get("layerType", ""), facts.get("primitiveType", "")
+
+
 def _primitives(request: Any) -> str:
     """Return operations and primitives of a compiled model, such as "MatMul brgemm_avx512_f32"."""
-    found = []
-    for operation in request.get_compiled_model().get_runtime_model().get_ordered_ops():
-        facts = {name: _text(value) for name, value in operation.get_rt_info().items()}
-        primitive = facts.get("primitiveType", "")
-        if primitive and not primitive.startswith("unknown"):
-            found.append(f"{facts.get('layerType', '')} {primitive}".strip())
-    return ", ".join(dict.fromkeys(found))
+    named = (
+        f"{operation} {primitive}".strip()
+        for operation, primitive in _layers(request)
+        if primitive and not primitive.startswith("unknown")
+    )
+    return ", ".join(dict.fromkeys(named))
 
 
 def _text(value: Any) -> str:
