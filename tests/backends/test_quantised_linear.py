@@ -3,6 +3,8 @@
 import math
 import re
 from dataclasses import replace
+from importlib import import_module
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -336,6 +338,15 @@ def test_onnxruntime_is_given_bfloat16(problem, operation, monkeypatch):
     backend.build(problem, "int8_row", operation)
     (given,) = pytest.importorskip("onnx").load_from_string(models[0].serialised).graph.input
     assert ("x", 16) == (given.name, given.type.tensor_type.elem_type)
+
+
+def test_openvino_needs_an_onnx_with_int4(monkeypatch):
+    """openvino before 2024.1 is installed with an older onnx, and lacks the layer with a reason."""
+    backend = backend_of("openvino")
+    module = import_module("deepbench_ops.backends.openvino_backend.quantised_linear")
+    monkeypatch.setattr(module, "TensorProto", SimpleNamespace(FLOAT=1))
+    with pytest.raises(Unsupported, match="has no int4, the type of the weights"):
+        backend.build(QuantisedLinear(4, 16, 128, 32), "float32_int4")
 
 
 def test_what_quantising_loses_is_a_note_of_its_own():

@@ -6,7 +6,7 @@ from onnx import TensorProto, helper, numpy_helper
 from deepbench_ops.backends.families.low_precision import packed_pairs
 from deepbench_ops.backends.families.quantised_linear import QuantisedLinearInputs
 from deepbench_ops.backends.functional import Call, Function
-from deepbench_ops.backends.onnx_models.graph import OnnxModel
+from deepbench_ops.backends.onnx_models.graph import OnnxModel, version
 from deepbench_ops.backends.openvino_backend.backend import OpenVinoBackend
 from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.quantised_linear import QuantisedLinear
@@ -26,12 +26,15 @@ def function(
     precision: str,
     operation: str,
 ) -> Function:
-    """Return the layer with int4 weights; raise Unsupported for all others."""
+    """Return the layer with int4 weights; raise Unsupported for all others, and for an onnx without
+    this type."""
     if (precision, operation) != ("float32_int4", "forward"):
         raise Unsupported(
             "openvino is measured with int4 weights and float32 activations only: for these its CPU"
             " plugin multiplies the weights in 4 bits"
         )
+    if not hasattr(TensorProto, "INT4"):
+        raise Unsupported(f"onnx {version()} has no int4, the type of the weights: 1.16 has")
     found = _model(problem, drawn)
 
     def loaded() -> Call:
