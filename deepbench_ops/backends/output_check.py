@@ -74,7 +74,8 @@ def check(
     Sizes above the family's limits in SMALL are reduced to these; the others stay (a matrix-vector
     product stays one). The kernel runs, is reset and runs again, so that an incomplete reset is
     found as well. The reference is computed from newly drawn operands, not from those of the
-    kernel. Raises Unsupported where the framework does not have the operation.
+    kernel. Raises Unsupported where the framework does not have the operation, and DeepbenchError
+    for an output of another shape.
     """
     small = families.small(problem)
     try:
@@ -91,7 +92,7 @@ def check(
         raise Unsupported(_missing_reason(backend, problem, precision, operation, error)) from None
     references = families.fresh_references(kernel, small, precision, operation, seed)
     found = [
-        replace(_compare_all(output.result(), references[name]), output=name)
+        replace(_compare_all(kernel.label, output.result(), references[name]), output=name)
         for name, output in kernel.outputs.items()
     ]
     return _worst(found)
@@ -196,9 +197,17 @@ def _entries(shape: tuple[int, ...], entries: int, seed: int) -> tuple[np.ndarra
     )
 
 
-def _compare_all(actual: np.ndarray, reference: Reference) -> Check:
-    """Compare a whole output, entry by entry or group by group."""
+def _compare_all(label: str, actual: np.ndarray, reference: Reference) -> Check:
+    """Compare a whole output, entry by entry or group by group.
+
+    label: name of the kernel. Raises DeepbenchError for an output of another shape, whose entries
+    numpy would repeat.
+    """
     expected, allowed = reference.everywhere()
+    if actual.shape != expected.shape:
+        raise DeepbenchError(
+            f"{label} returns an output of the shape {actual.shape} where {expected.shape} is right"
+        )
     error = np.abs(actual - expected)
     return _judge(
         reference.pooled(error) if isinstance(reference, GroupedErrors) else error, allowed

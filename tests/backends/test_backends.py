@@ -32,6 +32,7 @@ from deepbench_ops.problems.all_reduce import AllReduce
 from deepbench_ops.problems.gemm import Gemm
 from deepbench_ops.problems.precision import PRECISIONS
 from deepbench_ops.problems.problem_lists import TYPES
+from deepbench_ops.problems.softmax import Softmax
 from deepbench_ops.random_operands import ALIGNMENT, PART, floats, round_to
 
 TRANSPOSES = list(product((False, True), repeat=2))
@@ -262,6 +263,18 @@ def test_a_reset_that_restores_nothing_is_found_out():
             return replace(super().build(*what), reset=lambda: None)
 
     assert not output_check.check(Wrong(), Gemm(m=30, n=30, k=30), "float32").ok
+
+
+def test_an_output_of_another_shape_is_found_out():
+    """numpy would repeat its entries along the missing axis, and find all of them right."""
+
+    class Flat(NumpyBackend):
+        def build(self, *what):
+            kernel = super().build(*what)
+            return replace(kernel, result=lambda: kernel.result()[0])
+
+    with pytest.raises(DeepbenchError, match=r"the shape \(9,\) where \(1, 9\) is right"):
+        output_check.check(Flat(), Softmax(1, 9), "float32")
 
 
 def test_a_verified_kind_is_not_checked_again(monkeypatch):
