@@ -9,7 +9,7 @@ from installed_frameworks import PLACES, loaded, products_refused
 from kernel_checks import agrees, distinguishes
 
 from deepbench_ops import backends
-from deepbench_ops.backends import output_check
+from deepbench_ops.backends import families, output_check
 from deepbench_ops.backends.families import grouped_conv as family
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems import size_checks
@@ -84,6 +84,12 @@ def test_groups_of_several_channels_are_refused_where_they_cannot_be():
     """TensorFlow has one channel in each group, or one group, on processors."""
     with pytest.raises(Unsupported, match="groups of several channels"):
         loaded("tensorflow").build(PROBLEM, "float32")
+
+
+def test_numpy_notes_the_order_in_which_its_filters_lie():
+    """Each entry of a filter has its channels side by side, unlike in the published layout."""
+    kernel = loaded("numpy").build(families.small(DEPTHWISE), "float32")
+    assert "channels last: NHWC, filters R, S, channel" == kernel.notes["layout"]
 
 
 @pytest.mark.parametrize("operation", PASSES)

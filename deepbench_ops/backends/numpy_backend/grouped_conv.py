@@ -41,6 +41,9 @@ def build(
         run=run,
         reset=lambda: output.fill(np.nan),
         output=lambda: output.transpose(0, 3, 1, 2),
-        notes={"route": f"np.pad, then np.multiply and np.add {p.r * p.s} times"},
+        notes={
+            "route": f"np.pad, then np.multiply and np.add {p.r * p.s} times",
+            "layout": "channels last: NHWC, filters R, S, channel",
+        },
     )
     return assemble(backend, problem, precision, operation, drawn, prepared)
