@@ -2,11 +2,15 @@
 
 import subprocess
 import sys
+from itertools import product
 
 import pytest
 from installed_frameworks import loaded
 
+from deepbench_ops.backends import families
+from deepbench_ops.errors import Unsupported
 from deepbench_ops.problems.problem_ids import problem_of
+from deepbench_ops.problems.problem_lists import TYPES
 
 PRODUCT = "m35_n700_k2048_NN"
 
@@ -93,6 +97,23 @@ def test_a_real_product_names_its_code(framework: str, words: str, capfd) -> Non
     assert found
     assert found == kernel.implementation()
     assert ("", "") == capfd.readouterr()
+
+
+@pytest.mark.parametrize("family", TYPES)
+def test_numpy_names_the_blas_of_every_kernel_with_products(family) -> None:
+    """So a change of its code path is a reason for changed times, as it is for plain products."""
+    backend, kind = loaded("numpy"), TYPES[family]
+    if backend.builder(family) is None:
+        pytest.skip(f"numpy has no kernels of {family}")
+    for operation, precision in product(kind.operations, kind.precisions):
+        try:
+            kernel = backend.build(families.kinds(family)[0], precision, operation)
+        except Unsupported:
+            continue
+        route = kernel.notes["route"]
+        if "np.matmul" in route and "no BLAS" not in route:
+            assert "" != kernel.implementation(), (operation, precision)
+            assert backend.implementation() == kernel.implementation()
 
 
 def test_mindspore_names_the_calls_of_onednn(capfd) -> None:

@@ -69,6 +69,7 @@ def prepared(backend: Backend, drawn: AttentionInputs, precision: str, operation
                 "layout": "(batch, head, token, number)",
                 "output": "a new one in every call",
             },
+            implementation=backend.implementation,
         ),
     )
 

@@ -29,4 +29,6 @@ def build(backend: Any, problem: GatedMlp, precision: str, operation: str, seed:
     drawn = gated_mlp.inputs(problem, precision, seed)
     route = "np.matmul and expressions of whole arrays"
     passes: plain.Passes = {"forward": forward}
-    return plain.kernel(backend, problem, precision, operation, drawn, passes, route)
+    return plain.kernel(
+        backend, problem, precision, operation, drawn, passes, route, backend.implementation
+    )

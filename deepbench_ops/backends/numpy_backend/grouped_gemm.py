@@ -37,6 +37,7 @@ def build(
         reset=lambda: output.fill(np.nan),
         output=lambda: output,
         notes={"route": f"a loop over {len(calls)} np.matmul through BLAS into a given output"},
+        implementation=backend.implementation,
     )
     return assemble(backend, problem, precision, operation, drawn, prepared)
 

@@ -40,4 +40,7 @@ def build(
 
     drawn = linear_attention.inputs(problem, precision, seed)
     route = "np.matmul and elementwise products, token by token"
-    return plain.kernel(backend, problem, precision, operation, drawn, {"forward": forward}, route)
+    passes: plain.Passes = {"forward": forward}
+    return plain.kernel(
+        backend, problem, precision, operation, drawn, passes, route, backend.implementation
+    )

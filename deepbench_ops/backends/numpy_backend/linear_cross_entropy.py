@@ -44,4 +44,6 @@ def build(
 
     passes: plain.Passes = {"forward": forward, "backward": backward}
     route = "np.matmul, then numpy expressions of whole arrays"
-    return plain.kernel(backend, problem, precision, operation, drawn, passes, route)
+    return plain.kernel(
+        backend, problem, precision, operation, drawn, passes, route, backend.implementation
+    )

@@ -50,6 +50,7 @@ def build(
         output=lambda: output,
         further=further,
         notes={"route": ROUTES[precision]},
+        implementation=backend.implementation,
     )
     return assemble(backend, problem, precision, operation, drawn, prepared)
 

@@ -30,6 +30,7 @@ def build(backend: Backend, problem: MoeLayer, precision: str, operation: str, s
             " through BLAS and a weighted addition to their rows",
             "output": "a new one in every call",
         },
+        implementation=backend.implementation,
     )
     return assemble(backend, problem, precision, operation, drawn, prepared)
 

@@ -5,6 +5,7 @@ intermediate sums and exponentials.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -28,12 +29,13 @@ def kernel(
     drawn: Operands,
     functions: Passes,
     route: str,
+    implementation: Callable[[], str] = str,
 ) -> Kernel:
     """Return the kernel of an operation.
 
     functions: by operation, functions that take the operands by their names. route: description of
-    them for the record. Raises Unsupported for other operations and for other precisions than
-    float32.
+    them for the record. implementation: see `Kernel.implementation`. Raises Unsupported for other
+    operations and for other precisions than float32.
     """
     refuse_unsuitable(precision)
     if operation not in functions:
@@ -44,7 +46,8 @@ def kernel(
         families.outputs(problem, operation),
         {"route": route},
     )
-    return assemble(backend, problem, precision, operation, drawn, prepared)
+    named = replace(prepared, implementation=implementation)
+    return assemble(backend, problem, precision, operation, drawn, named)
 
 
 def refuse_unsuitable(precision: str) -> None:

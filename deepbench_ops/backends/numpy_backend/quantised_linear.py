@@ -46,6 +46,7 @@ def build(
             "route": "np.take of two numbers for each byte, np.multiply with the scales, np.matmul"
             " through BLAS, in every call"
         },
+        implementation=backend.implementation,
     )
     return assemble(backend, problem, precision, operation, drawn, prepared)
 
