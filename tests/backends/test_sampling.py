@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from framework_table import ONNX, check_of_every_kernel, every_operation
-from installed_frameworks import eager, skip_without
+from installed_frameworks import loaded, skip_without
 from kernel_checks import accepted
 
 from deepbench_ops import backends
@@ -44,7 +44,7 @@ def test_columns_are_drawn_as_often_as_they_are_likely(name, monkeypatch):
         "inputs",
         lambda *given: family.Operands({"probabilities": lambda: np.tile(row, (4000, 1))}, {}),
     )
-    backend = eager(name)
+    backend = loaded(name)
     skip_without(backend, Sampling.family)
     kernel = backend.build(problem, "float32")
     kernel.reset()

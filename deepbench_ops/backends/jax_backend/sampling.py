@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from deepbench_ops.backends.families import sampling
 from deepbench_ops.backends.families.operands import Operands
-from deepbench_ops.backends.families.sampling import likelier
 from deepbench_ops.backends.functional import Function
 from deepbench_ops.backends.jax_backend.device import JaxDevice
 from deepbench_ops.problems.sampling import Sampling
@@ -29,6 +29,6 @@ def function(
     operands = (backend.array(drawn["probabilities"], precision), jax.random.PRNGKey(0))
     return Function(
         compile=backend.compiled(sample, operands),
-        read=lambda output: likelier(drawn["probabilities"], np.asarray(output)),
+        read=lambda output: sampling.likelier(drawn["probabilities"], np.asarray(output)),
         notes={"route": "jax.jit of jnp.argsort, jnp.cumsum, jax.random.categorical"},
     )
