@@ -9,17 +9,27 @@ from deepbench_ops.problems.layer_norm import LayerNorm
 
 
 def model(problem: LayerNorm, drawn: Operands, precision: str, operation: str) -> OnnxModel:
-    """Return the forward pass; raise Unsupported for bfloat16."""
+    """Return the forward pass."""
 
     def build(graph: Graph, x: Value, weight: Value, bias: Value) -> Value:
-        if precision == "bfloat16":
-            raise Unsupported(
-                "openvino's LayerNormalization in bfloat16 rounds the normalised numbers before"
-                " weight and bias, and is not exact enough"
-            )
         found: Value = graph.node("LayerNormalization", x, weight, bias, axis=-1, epsilon=EPSILON)
         return found
 
     shapes = {"": (problem.tokens, problem.hidden)}
     route = "LayerNormalization, weight and bias constant"
     return forward.model(drawn, operation, build, shapes, route, ("weight", "bias"))
+
+
+def _in_openvino(problem: LayerNorm, drawn: Operands, precision: str, operation: str) -> OnnxModel:
+    """Return the forward pass in float32; raise Unsupported for 16 bits."""
+    found = model(problem, drawn, precision, operation)
+    if precision != "float32":
+        raise Unsupported(
+            f"openvino's LayerNormalization in {precision} rounds the normalised numbers before"
+            " weight and bias, and is not exact enough"
+        )
+    return found
+
+
+OWN = {"openvino": _in_openvino}
+"""The model of a runtime that refuses some precisions."""
