@@ -202,7 +202,9 @@ def _points(
 
 
 def _notes(record: Record, state: str) -> tuple[tuple[str, str], ...]:
-    notes = {**record.get("notes", {}), IMPLEMENTATION: record.get("implementation"), STATE: state}
+    """Return the notes of a record; its library code takes the place of the note on it, if any."""
+    notes = {**record.get("notes", {}), STATE: state}
+    notes[IMPLEMENTATION] = record.get("implementation") or notes.get(IMPLEMENTATION)
     return tuple((str(name), str(text)) for name, text in notes.items() if text)
 
 

@@ -57,3 +57,12 @@ def test_times_of_an_earlier_version_are_left_out_and_counted(results):
     assert line.endswith(f"{BENCHMARK} has times of an {EARLIER}")
     assert f"{before} times are left out" in line
     assert not damaged
+
+
+@pytest.mark.parametrize(
+    ("recorded", "expected"), [({}, "math"), ({"implementation": "openblas Zen"}, "openblas Zen")]
+)
+def test_the_note_on_an_implementation_stays_where_no_library_code_is_recorded(recorded, expected):
+    """tensorflow's attention has such a note, and no name of the code that ran."""
+    found = dict(point_reading._notes({"notes": {"implementation": "math"}, **recorded}, "near"))
+    assert {"implementation": expected, "state of the machine": "near"} == found
