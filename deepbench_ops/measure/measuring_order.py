@@ -140,8 +140,12 @@ class MeasuringOrder:
         return self._spent[near] / self._rounds[near] * max(1.0, own / self._work(near))
 
     def seconds_of_rounds(self, rounds: int) -> float:
-        """Return the seconds of so many rounds of all kernels, without the start of processes."""
-        return rounds * sum(map(self.expected, self._tasks))
+        """Return the seconds of so many rounds of all kernels, without the start of processes.
+
+        Kernels that have not been tried count as the mean of the others.
+        """
+        of_round = sum(map(self.expected, self._spent))
+        return rounds * of_round * len(self._tasks) / max(1, len(self._spent))
 
     def _start(self, left: float) -> float:
         """Return the mean seconds that the start of a group's processes has taken."""

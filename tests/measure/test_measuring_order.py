@@ -74,8 +74,16 @@ def test_a_kernel_that_would_take_long_is_known_without_a_round():
     order.took(SMALL, 1.0)
     order.would_take(LARGE, 500.0)
     assert (True, 500.0) == (order.was_tried(LARGE), order.expected(LARGE))
-    assert 6 * 501.0 == order.seconds_of_rounds(6)
     assert {SMALL} == order.affordable([SMALL, LARGE], 99.0, lambda task: 6)
+
+
+def test_kernels_that_were_not_tried_count_as_the_mean_of_the_others():
+    """Estimates from their work would be far too long: a small kernel's time is its preparation."""
+    order = MeasuringOrder(list(WORK), 100.0, WORK.__getitem__)
+    assert 0.0 == order.seconds_of_rounds(6)
+    order.took(SMALL, 1.0)
+    order.would_take(MEDIUM, 5.0)
+    assert 6 * (1.0 + 5.0 + 3.0) == order.seconds_of_rounds(6)
 
 
 def test_a_first_try_has_a_limit_and_a_known_kernel_has_what_is_left():
