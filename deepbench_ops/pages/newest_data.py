@@ -61,7 +61,7 @@ def content(
         state = states.setdefault((point.state, point.threads), len(states))
         share = _of_roof(profile, point)
         versions = [[rounded(each, 5) for each in point.conflict]] if point.conflict else []
-        seconds = rounded(point.seconds, 5)
+        seconds = rounded(point.seconds, 4)
         own.append([place, places[point.release], seconds, share, state, *versions])
     columns = zip(*kernels, strict=True) if kernels else ((),) * len(FIELDS)
     return {
@@ -95,4 +95,4 @@ def _kernel(point: Point) -> tuple[Any, ...]:
 
 def _of_roof(profile: Profile | None, point: Point) -> float | None:
     highest = roof(profile, point)
-    return rounded(point.flops / point.seconds / highest, 4) if highest else None
+    return rounded(point.flops / point.seconds / highest, 3) if highest else None
