@@ -37,11 +37,12 @@ class RunCache:
         return self._held.get(repr(key))
 
     def put(self, key: object, answer: Any) -> None:
-        """Store a value for this process and for all that share its folder."""
+        """Store a value for this process and, if the folder takes it, for all that share it."""
         self._held[repr(key)] = answer
         path = self._path(key)
         if path is not None:
-            checked_file.write(path, json.dumps(answer).encode())
+            with suppress(OSError):  # a full disk: the others find the answer themselves
+                checked_file.write(path, json.dumps(answer).encode())
 
     def _path(self, key: object) -> Path | None:
         folder = os.environ.get(FOLDER_VARIABLE)

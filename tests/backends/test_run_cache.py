@@ -65,3 +65,12 @@ def test_without_a_folder_a_process_keeps_its_own(answers):
         own.put(key, answer)
     assert answers == {key: own.get(key) for key in answers}
     assert all(RunCache("rate").get(key) is None for key in answers)
+
+
+def test_a_folder_that_takes_nothing_keeps_no_value_from_its_process(monkeypatch, tmp_path):
+    """As on a full disk: here a file is in the place of the folder."""
+    (tmp_path / "answers").write_text("")
+    monkeypatch.setenv(run_cache.FOLDER_VARIABLE, str(tmp_path / "answers"))
+    held = RunCache("question")
+    held.put("key", 1)
+    assert (1, None) == (held.get("key"), RunCache("question").get("key"))
