@@ -138,7 +138,7 @@ class Ensemble:
             return order.seconds_for(task, left())
 
         def needed(task: KernelIdentity) -> int:
-            return max(1, FEWEST_FOR_WIDTH - self.store.count(task))
+            return max(1, self._missing(task))
 
         for number in range(goal.most):
             if not still_open:
@@ -148,7 +148,7 @@ class Ensemble:
                     for task, this_round in measured:
                         last = clock()
                         if this_round.too_long:
-                            if order.was_tried(task):
+                            if order.was_tried(task) and len(group) == 1:
                                 return  # the others need even more
                             order.would_take(task, this_round.too_long)
                         else:
@@ -160,12 +160,16 @@ class Ensemble:
             if number + 1 >= FEWEST_FOR_WIDTH:
                 still_open = [task for task in still_open if not self._is_settled(task, goal)]
 
-    def seconds_of_fewest(self) -> float:
-        """Return the seconds of the fewest rounds that intervals of all kernels need.
+    def seconds_missing(self) -> float:
+        """Return the seconds of the rounds that intervals of all kernels still need.
 
         As far as it is known while `measure` runs; 0 before.
         """
-        return 0.0 if self._order is None else self._order.seconds_of_rounds(FEWEST_FOR_WIDTH)
+        return 0.0 if self._order is None else self._order.seconds_of(self._missing)
+
+    def _missing(self, task: KernelIdentity) -> int:
+        """Return how many rounds an interval of a kernel still needs."""
+        return max(0, FEWEST_FOR_WIDTH - self.store.count(task))
 
     def _round(
         self,

@@ -163,7 +163,7 @@ def history(
     most = together or _most_together()
     found = Ensemble(launches, reference, opened.store, most, opened.reference)
     goal = Goal(within, rounds, budget)
-    progress = HistoryProgress(len(tasks), goal, found.seconds_of_fewest, opened.file, _note)
+    progress = HistoryProgress(len(tasks), goal, found.seconds_missing, opened.file, _note)
     with opened.filing_at_the_end():
         found.measure(tasks, progress.goal, progress.note)
     show(

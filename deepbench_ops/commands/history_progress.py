@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class HistoryProgress:
     """One line a minute: round, kernels within the goal, and time left; results every few.
 
-    kernels: how many are measured. goal: within which. fewest: returns the seconds of the rounds
-    that intervals of all kernels need. file: files results. say: prints a line.
+    kernels: how many are measured. goal: within which. missing: returns the seconds of the rounds
+    that intervals of all kernels still need. file: files results. say: prints a line.
     """
 
     EVERY_SECONDS = 60.0
@@ -26,23 +26,26 @@ class HistoryProgress:
         self,
         kernels: int,
         goal: "Goal",
-        fewest: Callable[[], float],
+        missing: Callable[[], float],
         file: Callable[[], object],
         say: Callable[[str], object],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.goal, self._kernels, self._clock = goal, kernels, clock
-        self._fewest, self._file, self._say = fewest, file, say
+        self._missing, self._file, self._say = missing, file, say
         self._began = self._said = self._filed = clock()
         self._round, self._in_round, self._steps = -1, 0, 0
+        self._first: int | None = None
 
     def note(
         self, number: int, task: "KernelIdentity", still_open: "Sequence[KernelIdentity]"
     ) -> None:
         """Print the line, and file results, if the last ones are long enough ago."""
         now, self._steps = self._clock(), self._steps + 1
-        if number == 1 and self._round == 0:
-            self._warn()
+        if self._first is None:
+            self._first = number
+        elif number > self._first == self._round:
+            self._warn(now - self._began)
         self._in_round = self._in_round + 1 if number == self._round else 1
         self._round = number
         if now - self._said >= self.EVERY_SECONDS:
@@ -63,13 +66,14 @@ class HistoryProgress:
             f" at most {left:.0f} min left"
         )
 
-    def _warn(self) -> None:
-        """Say so where the budget is too short for intervals of all kernels, after a round."""
-        seconds = self._fewest()
-        if self.goal.seconds < seconds:
+    def _warn(self, spent: float) -> None:
+        """Say so, after the first round, where the budget is too short for all intervals."""
+        missing = self._missing()
+        if self.goal.seconds < spent + missing:
             self._say(
-                f"intervals need {FEWEST_FOR_WIDTH} rounds, which take about {seconds / 60:.0f} min"
-                f" for all {self._kernels} kernels: the quickest are measured first. Measure fewer"
-                f" kernels or releases, or give --budget {math.ceil(seconds / 60)}m; the same"
-                " command goes on from the last round"
+                f"intervals need {FEWEST_FOR_WIDTH} rounds: those that are missing take about"
+                f" {missing / 60:.0f} min for all {self._kernels} kernels, more than is left, so"
+                " the quickest come first. Measure fewer kernels or releases, or give --budget"
+                f" {math.ceil((spent + missing) / 60)}m; the same command goes on from the last"
+                " round"
             )

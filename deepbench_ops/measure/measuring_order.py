@@ -44,8 +44,7 @@ class MeasuringOrder:
     ) -> None:
         self._tasks, self._seconds = tasks, seconds
         self._first_try = PARTS * seconds / max(1, len(tasks)) / FEWEST_FOR_WIDTH
-        self._spent: dict[KernelIdentity, float] = {}
-        self._rounds: dict[KernelIdentity, int] = {}
+        self._of_round: dict[KernelIdentity, float] = {}
         self._in_rounds, self._groups_begun = 0.0, 0
         self._work = amount
 
@@ -55,13 +54,15 @@ class MeasuringOrder:
         self.would_take(task, seconds)
 
     def would_take(self, task: KernelIdentity, seconds: float) -> None:
-        """Note the seconds of a round that was not measured, because it takes so long."""
-        self._spent[task] = self._spent.get(task, 0.0) + seconds
-        self._rounds[task] = self._rounds.get(task, 0) + 1
+        """Note the seconds of a round that was not measured, because it takes so long.
+
+        The shortest round counts: others were disturbed, and the first one checks small problems.
+        """
+        self._of_round[task] = min(seconds, self._of_round.get(task, math.inf))
 
     def was_tried(self, task: KernelIdentity) -> bool:
         """Return whether the seconds of a kernel are known."""
-        return task in self._spent
+        return task in self._of_round
 
     def seconds_for(self, task: KernelIdentity, left: float) -> float:
         """Return the seconds that the next round of a kernel may take, of those that are left.
@@ -69,7 +70,7 @@ class MeasuringOrder:
         The first kernel, which has the least work, may take any time. Others have a limit when they
         are tried, unless an estimate says that they need more, and their time has come.
         """
-        if not self._spent:
+        if not self._of_round:
             return math.inf
         unknown = not self.was_tried(task) and self.expected(task) <= self._first_try
         return min(self._first_try, left) if unknown else left
@@ -127,25 +128,25 @@ class MeasuringOrder:
         and operation whose work is nearest; 0 where there is none.
         """
         if self.was_tried(task):
-            return self._spent[task] / self._rounds[task]
+            return self._of_round[task]
         own = self._work(task)
         alike = [
             each
-            for each in self._spent
+            for each in self._of_round
             if (each.family, each.operation) == (task.family, task.operation) and self._work(each)
         ]
         if not alike or not own:
             return 0.0
         near = min(alike, key=lambda each: abs(self._work(each) - own))
-        return self._spent[near] / self._rounds[near] * max(1.0, own / self._work(near))
+        return self._of_round[near] * max(1.0, own / self._work(near))
 
-    def seconds_of_rounds(self, rounds: int) -> float:
-        """Return the seconds of so many rounds of all kernels, without the start of processes.
+    def seconds_of(self, rounds: Callable[[KernelIdentity], int]) -> float:
+        """Return the seconds of so many rounds of each kernel, without the start of processes.
 
-        Kernels that have not been tried count as the mean of the others.
+        Kernels that have not been tried count as the mean of the others; 0 where none was tried.
         """
-        of_round = sum(map(self.expected, self._spent))
-        return rounds * of_round * len(self._tasks) / max(1, len(self._spent))
+        mean = sum(self._of_round.values()) / max(1, len(self._of_round))
+        return sum(rounds(task) * self._of_round.get(task, mean) for task in self._tasks)
 
     def _start(self, left: float) -> float:
         """Return the mean seconds that the start of a group's processes has taken."""

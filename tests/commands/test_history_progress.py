@@ -10,19 +10,19 @@ from deepbench_ops.statistics.stopping_rule import FEWEST_FOR_WIDTH
 KERNELS = [KernelIdentity("gemm", f"m{m}_n1_k1_NN", "float32") for m in (1, 2, 3)]
 
 
-def said(seconds_each: float, budget: float, rounds: int = 2, open_after: int = 3):
+def said(seconds_each: float, budget: float, rounds: int = 2, open_after: int = 3, first: int = 0):
     """Return the lines, and how often results are filed, of rounds whose kernels take so long."""
     now, lines, filed = [0.0], [], []
     progress = HistoryProgress(
         kernels=3,
         goal=Goal(0.01, 40, budget),
-        fewest=lambda: 3 * FEWEST_FOR_WIDTH * seconds_each,
+        missing=lambda: 3 * (FEWEST_FOR_WIDTH - 1) * seconds_each,
         file=lambda: filed.append(1),
         say=lines.append,
         clock=lambda: now[0],
     )
-    for number in range(rounds):
-        left = KERNELS if number == 0 else KERNELS[:open_after]
+    for number in range(first, first + rounds):
+        left = KERNELS if number == first else KERNELS[:open_after]
         for task in left:
             now[0] += seconds_each
             progress.note(number, task, left)
@@ -38,14 +38,15 @@ def test_a_line_a_minute_says_how_far_it_is():
     ] == lines
 
 
+@pytest.mark.parametrize("first", [0, 3])
 @pytest.mark.parametrize(("budget", "warned"), [(3600.0, True), (7200.0, False)])
-def test_a_budget_for_too_few_rounds_is_said_after_the_first_round(budget, warned):
-    """With the one that is enough, once; a round of three kernels takes fifteen minutes."""
-    lines, _ = said(300.0, budget)
+def test_a_budget_for_too_few_rounds_is_said_after_the_first_round(budget, warned, first):
+    """With the one that is enough, once, also where a command goes on from the fourth round."""
+    lines, _ = said(300.0, budget, rounds=3, first=first)
     of_all = [line for line in lines if "intervals need 6 rounds" in line]
     assert warned == len(of_all)
-    assert warned == any("take about 90 min for all 3 kernels" in line for line in of_all)
-    assert warned == any("--budget 90m" in line for line in of_all)
+    assert warned == any("take about 75 min for all 3 kernels" in line for line in of_all)
+    assert warned == any("--budget 95m" in line for line in of_all)
     assert not any("intervals need" in line for line in said(300.0, budget, rounds=1)[0])
 
 

@@ -80,10 +80,20 @@ def test_a_kernel_that_would_take_long_is_known_without_a_round():
 def test_kernels_that_were_not_tried_count_as_the_mean_of_the_others():
     """Estimates from their work would be far too long: a small kernel's time is its preparation."""
     order = MeasuringOrder(list(WORK), 100.0, WORK.__getitem__)
-    assert 0.0 == order.seconds_of_rounds(6)
+    rounds = {SMALL: 2, MEDIUM: 5, LARGE: 6}.__getitem__
+    assert 0.0 == order.seconds_of(rounds)
     order.took(SMALL, 1.0)
     order.would_take(MEDIUM, 5.0)
-    assert 6 * (1.0 + 5.0 + 3.0) == order.seconds_of_rounds(6)
+    assert 2 * 1.0 + 5 * 5.0 + 6 * 3.0 == order.seconds_of(rounds)
+
+
+def test_the_shortest_round_of_a_kernel_is_expected_again():
+    """The first one also checks a small problem, and a neighbour may slow any of them."""
+    order = MeasuringOrder(list(WORK), 100.0, WORK.__getitem__)
+    order.would_take(SMALL, 60.0)
+    for seconds in (5.0, 2.0, 40.0):
+        order.took(SMALL, seconds)
+    assert 2.0 == order.expected(SMALL)
 
 
 def test_a_first_try_has_a_limit_and_a_known_kernel_has_what_is_left():
