@@ -96,6 +96,28 @@ def test_a_picture_that_cannot_be_made_says_so(page: Any, site: str) -> None:
     assert "Not saved" == page.inner_text("#chart button:text-is('Not saved')")
 
 
+def test_a_picture_is_drawn_by_a_script_that_is_loaded_for_it(browser: Any, site: str) -> None:
+    """Once; a click after it could not be loaded tries again."""
+    asked: list[str] = []
+
+    def answer(route: Any) -> None:
+        asked.append(route.request.url)
+        route.abort() if len(asked) == 1 else route.continue_()
+
+    context = browser.new_context()
+    page = context.new_page()
+    page.route("**/picture_drawing.js", answer)
+    opened(page, site, ONE)
+    assert not asked
+    page.click("#chart button:text-is('Download SVG')")
+    page.wait_for_selector("#chart button:text-is('Not saved')")
+    for _ in range(2):
+        page.wait_for_selector("#chart button:text-is('Download SVG')")
+        saved_picture(page, "#chart")
+    assert 2 == len(asked)
+    context.close()
+
+
 def test_a_saved_table_says_so(page: Any, site: str) -> None:
     """The button of CSV shows its outcome for a while."""
     opened(page, site, ONE)

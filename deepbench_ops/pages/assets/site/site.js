@@ -412,6 +412,19 @@
             : Promise.resolve(otherwise());
     }
 
+    var scripts = {};
+
+    /* Load a script of this site once, and again after a failure; a promise of its end. */
+    function script(address) {
+        scripts[address] = scripts[address] || new Promise(function (resolve, reject) {
+            document.head.append(el('script', {src: address, load: resolve, error: function () {
+                delete scripts[address];
+                reject(new Error(address + ' is missing'));
+            }}));
+        });
+        return scripts[address];
+    }
+
     /* Save `content`, a text or a blob, as a file. */
     function save(name, content, type) {
         var link = el('a', {href: URL.createObjectURL(new Blob([content], {type: type})), download: file_name(name)});
@@ -573,7 +586,7 @@
         choose: choose, not_here: not_here, distinct: distinct, first_machine: first_machine, ranked_machines: ranked_machines, processor: processor,
         unsigned_mark: unsigned_mark, unsigned_words: unsigned_words, marked_name: marked_name, append_marks: append_marks, mark_choice: mark_choice,
         command: command, families_command: families_command, confirm_command: confirm_command, quoted: quoted,
-        command_block: command_block, CONDITIONS: CONDITIONS, device: device, copy_button: copy_button, outcome_button: outcome_button, more_button: more_button, announce: announce, said: said, save: save, when_seen: when_seen, when_printed: when_printed, printed: printed, instead: instead,
+        command_block: command_block, CONDITIONS: CONDITIONS, device: device, copy_button: copy_button, outcome_button: outcome_button, more_button: more_button, announce: announce, said: said, script: script, save: save, when_seen: when_seen, when_printed: when_printed, printed: printed, instead: instead,
         answer: answer, page: page
     });
 })();
