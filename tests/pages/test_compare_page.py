@@ -207,6 +207,33 @@ def test_an_application_leaves_only_its_kernels(page: Any, site: str, html: Path
     assert 1 == len(rows(page, "#kernels"))
 
 
+def test_a_kernel_of_several_sets_is_one(page: Any, site: str, html: Path) -> None:
+    """As in `deepbench compare`: the geometric mean of its times counts, in each state of its
+    own."""
+    file = f"data/newest/{machine_key('lab-1')}.js"
+    data = json.loads(unpacked((html / file).read_text("utf-8")))
+    opened(page, site, TWO)
+    before = column(page, "#kernels", "numpy")
+    count = len(data["kernels"]["problem"])
+    for name, values in data["kernels"].items():
+        values += ["inference" if name == "set" else value for value in values]
+    for times, factor in ((data["times"]["numpy"]["cpu"], 4), (data["times"]["torch"]["cpu"], 1)):
+        times += [[row[0] + count, row[1], factor * row[2], *row[3:]] for row in times]
+    serve(page, file, script_of(json.dumps(data)))
+    opened(page, site, TWO)
+    assert "2 shared kernels" in page.inner_text("#forest tbody tr")
+    doubled = [2 * float(each.split()[0]) for each in before]
+    assert doubled == pytest.approx(
+        [float(each.split()[0]) for each in column(page, "#kernels", "numpy")], rel=0.01
+    )
+    for row in data["times"]["numpy"]["cpu"]:
+        row[4] = int(row[0] >= count)
+    data["states"], data["threads"] = ["near", "far"], ["", ""]
+    serve(page, file, script_of(json.dumps(data)))
+    opened(page, site, TWO)
+    assert before == column(page, "#kernels", "numpy")
+
+
 def test_times_in_different_states_of_a_machine_are_not_compared(
     page: Any, site: str, html: Path
 ) -> None:

@@ -143,7 +143,7 @@
     /* Which sides share no kernel with the first, in words; '' where all do. */
     function apart(catalogue, sides, family, precision) {
         if (!family) { return name(sides[0]) + ' has no steady time to compare.'; }
-        function kernels_of(side) { return name(side) + ' has ' + d.counted(sides_of.count(side, family, precision), 'kernel'); }
+        function kernels_of(side, beside) { return name(side) + ' has ' + d.counted(sides_of.count(side, beside, family, precision), 'kernel'); }
         return sides.slice(1).filter(function (other) {
             return !sides_of.changes(sides[0], other).some(function (change) {
                 return change.first.family === family && change.first.precision === precision;
@@ -151,7 +151,7 @@
         }).map(function (other) {
             var left = sides_of.left_out(sides[0], other).filter(function (pair) { return pair.first.family === family && pair.first.precision === precision; });
             var same = [left.some(on_other_threads) && ' on the same number of threads', left.some(in_other_states) && ' in the same state of the machine'].filter(Boolean).join(' and');
-            return 'These sides share no kernel of ' + catalogue.headings[family] + ' at ' + d.words(precision) + same + ': ' + kernels_of(sides[0]) + ', ' + kernels_of(other) + '.';
+            return 'These sides share no kernel of ' + catalogue.headings[family] + ' at ' + d.words(precision) + same + ': ' + kernels_of(sides[0], other) + ', ' + kernels_of(other, sides[0]) + '.';
         }).join(' ');
     }
 
@@ -286,7 +286,7 @@
                 var shared = sides.slice(1).flatMap(function (other) { return sides_of.changes(sides[0], other); });
                 var left = sides.slice(1).flatMap(function (other) { return sides_of.left_out(sides[0], other); });
                 var both = rows.concat(shared.concat(left).map(function (pair) { return pair.first; }));
-                var choices = [both, sides[0].all.filter(function (time) { return sides[0].times.has(time.key); }), sides[0].all].find(function (some) { return some.length; }) || [];
+                var choices = [both, sides[0].all.filter(function (time) { return sides[0].times.in_sets.has(time.key); }), sides[0].all].find(function (some) { return some.length; }) || [];
                 at('left-out').textContent = left_out(catalogue, sides);
                 at('by-family').hidden = !rows.length;
                 at('tables').hidden = !shared.length;

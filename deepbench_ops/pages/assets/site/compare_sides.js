@@ -35,8 +35,10 @@
         return [time.problem + (time.ranks ? ', ' + time.ranks + ' ranks' : ''), time.conditions].filter(Boolean).join(', ');
     }
 
+    /* A time with the name of its kernel, and of the kernel in its set. */
     function with_key(time) {
-        time.key = [time.family, time.set, time.operation, time.precision, problem_name(time)].join('|');
+        time.kernel = [time.family, time.operation, time.precision, problem_name(time)].join('|');
+        time.key = time.set + '|' + time.kernel;
         return time;
     }
 
@@ -76,11 +78,28 @@
         return found.then(function (all) { return {machine: side.machine, of: side.of, all: all}; });
     }
 
-    /* The times of each kernel: one for each state of the machine and number of threads that it was measured in. */
-    function by_kernel(times) {
+    function grouped(times, key) {
         var found = new Map();
-        times.forEach(function (time) { found.set(time.key, (found.get(time.key) || []).concat(time)); });
+        times.forEach(function (time) { found.set(key(time), (found.get(key(time)) || []).concat(time)); });
         return found;
+    }
+
+    /* Measured times of one kernel in several published sets as one time, under the name of the first set: their geometric mean. */
+    function pooled(times) {
+        var first = times.slice().sort(function (a, b) { return a.set < b.set ? -1 : 1; })[0];
+        var seconds = d.distinct(times.map(function (time) { return time.seconds; }));
+        if (seconds.length < 2) { return first; }
+        var middle = Math.exp(seconds.reduce(function (sum, each) { return sum + Math.log(each); }, 0) / seconds.length);
+        return Object.assign({}, first, {seconds: middle, of_roof: first.of_roof && first.of_roof * first.seconds / middle});
+    }
+
+    /* The times of each kernel, one for each device, release, state of the machine and number of threads. `pooled` are those over all sets, null for
+       published figures, since sheets of training and of inference may hold other passes. */
+    function by_kernel(times) {
+        var several = grouped(times, function (time) { return [time.kernel, time.device, time.release.name, time.state, time.threads].join('|'); });
+        return {in_sets: grouped(times, function (time) { return time.key; }),
+            pooled: times.some(function (time) { return time.framework === 'published'; }) ? null
+                : grouped(Array.from(several.values(), pooled), function (time) { return time.kernel; })};
     }
 
     /* The newest pair of times of a kernel that `fits(first, other)`, as {first, other}; undefined where there is none. */
@@ -91,11 +110,15 @@
         }).sort(function (a, b) { return days(a) < days(b) ? 1 : -1; })[0];
     }
 
-    function shared(first, other) {
-        var count = 0;
-        first.forEach(function (times, key) { count += !!newest_pair(times, other.get(key) || [], d.agree); });
-        return count;
+    /* For each kernel that both have, `chosen` of its times on both sides: a pair, or nothing. Sets count only beside published figures. */
+    function pairs(first, other, chosen) {
+        var part = first.pooled && other.pooled ? 'pooled' : 'in_sets';
+        return Array.from(first[part]).flatMap(function (kernel) { return chosen(kernel[1], other[part].get(kernel[0]) || []) || []; });
     }
+
+    function agreeing(first, other) { return newest_pair(first, other, d.agree); }
+
+    function shared(first, other) { return pairs(first, other, agreeing).length; }
 
     /* The newest times of each framework on a machine, by kernel. */
     function of_machine(catalogue, machine) {
@@ -130,7 +153,7 @@
         return load(catalogue, own, first).then(function (loaded) {
             var wanted = by_kernel(loaded.all);
             function next(left) {
-                if (!left.length || !wanted.size) { return null; }
+                if (!left.length || !wanted.in_sets.size) { return null; }
                 return of_machine(catalogue, left[0]).then(function (found) {
                     var best = found.filter(function (one) { return !taken.includes(name(one.side)); })
                         .map(function (one) { return {side: one.side, count: shared(wanted, one.kernels)}; })
@@ -187,31 +210,28 @@
 
     /* The kernels that both sides have at times that agree, each {first, other, ratio} of seconds, lowest ratio first. */
     function changes(first, other) {
-        var found = [];
-        first.times.forEach(function (times, key) {
-            var pair = newest_pair(times, other.times.get(key) || [], d.agree);
-            if (pair) { found.push(Object.assign(pair, {ratio: pair.other.seconds / pair.first.seconds})); }
-        });
-        return found.sort(function (a, b) { return a.ratio - b.ratio; });
+        return pairs(first.times, other.times, agreeing).map(function (pair) { return Object.assign(pair, {ratio: pair.other.seconds / pair.first.seconds}); })
+            .sort(function (a, b) { return a.ratio - b.ratio; });
     }
 
     /* The newest pair of times of each kernel that both sides have, but at no times that agree. */
     function left_out(first, other) {
-        return Array.from(first.times).flatMap(function (kernel) {
-            var others = other.times.get(kernel[0]) || [];
-            return newest_pair(kernel[1], others, d.agree) ? [] : newest_pair(kernel[1], others, function () { return true; }) || [];
+        return pairs(first.times, other.times, function (one, two) {
+            return agreeing(one, two) ? null : newest_pair(one, two, function () { return true; });
         });
     }
 
-    function count(side, family, precision) {
-        var found = 0;
-        side.times.forEach(function (times) { found += times[0].family === family && times[0].precision === precision; });
+    /* How many kernels a side has that can be compared with those of another. */
+    function count(side, other, family, precision) {
+        var times = side.times.pooled && other.times.pooled || side.times.in_sets, found = 0;
+        times.forEach(function (some) { found += some[0].family === family && some[0].precision === precision; });
         return found;
     }
 
     /* A side with its kernels under the usual conditions only. */
     function usual(side) {
-        return Object.assign({}, side, {times: new Map(Array.from(side.times).filter(function (kernel) { return !kernel[1][0].conditions; }))});
+        function plain(kernels) { return kernels && new Map(Array.from(kernels).filter(function (kernel) { return !kernel[1][0].conditions; })); }
+        return Object.assign({}, side, {times: {in_sets: plain(side.times.in_sets), pooled: plain(side.times.pooled)}});
     }
 
     /* The summary of each other side, family and precision, families in the catalogue's order: of kernels under the usual conditions, as in
@@ -228,7 +248,7 @@
             return Object.keys(by).sort().sort(function (a, b) { return place(a) - place(b); }).map(function (key) {
                 var family = key.split('\n')[0], precision = key.split('\n')[1];
                 return Object.assign({other: other, family: family, precision: precision, shared: by[key].length,
-                    first_has: count(first, family, precision), other_has: count(own, family, precision)},
+                    first_has: count(first, own, family, precision), other_has: count(own, first, family, precision)},
                 mean(by[key], catalogue.student));
             });
         });
