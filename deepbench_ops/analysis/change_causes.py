@@ -9,7 +9,7 @@ a precision, or a single kernel.
 import math
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
@@ -17,6 +17,7 @@ from typing import Literal
 
 from deepbench_ops.analysis.kernel_lines import Line, Shift
 from deepbench_ops.analysis.points import Point
+from deepbench_ops.analysis.pooled_sets import same_kernel
 from deepbench_ops.analysis.shared_rounds import SEPARATE_PROCESSES, Pooled, pooled
 from deepbench_ops.releases.release_table import Release
 
@@ -131,11 +132,24 @@ def causes(lines: Sequence[Line], each: bool = False) -> list[Cause]:
 
 
 def latest(causes: Iterable[Cause]) -> list[Cause]:
-    """Return the causes of the year before the newest one, the largest first."""
+    """Return the causes of the year before the newest one, the largest first.
+
+    A change of the same kernel in several sets is there once.
+    """
     found = list(causes)
     newest = max((cause.after.date for cause in found), default=None)
     recent = [cause for cause in found if newest and newest - cause.after.date <= RECENT]
-    return sorted(recent, key=lambda cause: -abs(math.log(cause.ratio)))
+    largest: dict[Hashable, Cause] = {}
+    for cause in sorted(recent, key=lambda cause: -abs(math.log(cause.ratio))):
+        largest.setdefault(_in_any_set(cause), cause)
+    return list(largest.values())
+
+
+def _in_any_set(cause: Cause) -> Hashable:
+    """Return a key that changes of one kernel in several sets share."""
+    kernels = frozenset(same_kernel(shift.after) for shift in cause.shifts)
+    device = cause.shifts[0].after.device
+    return cause.machine, cause.before.hash, cause.after.hash, cause.slower, device, kernels
 
 
 KernelCounts = dict[tuple[object, ...], int]

@@ -156,6 +156,14 @@ def test_the_latest_changes_are_those_of_a_year_largest_first():
     assert [] == change_causes.latest([])
 
 
+def test_the_latest_changes_have_a_kernel_of_several_sets_once():
+    """The larger of its changes; another kernel of the set is one of its own."""
+    larger = line([level**2 for level in STEP], set="inference_server")
+    again, (first,) = judged(line(STEP)), judged(larger)
+    (other,) = judged(line(STEP, set="inference_server", problem=GEMMS[1]))
+    assert [first, other] == change_causes.latest([*again, first, other])
+
+
 def test_a_group_without_shared_rounds_has_the_range_of_its_kernels():
     """A single kernel has its interval."""
     places = {release: place for place, release in enumerate(RELEASES)}

@@ -143,7 +143,7 @@
     /* Which sides share no kernel with the first, in words; '' where all do. */
     function apart(catalogue, sides, family, precision) {
         if (!family) { return name(sides[0]) + ' has no steady time to compare.'; }
-        function kernels_of(side, beside) { return name(side) + ' has ' + d.counted(sides_of.count(side, beside, family, precision), 'kernel'); }
+        function kernels_of(side, one) { return name(side) + ' has ' + d.counted(sides_of.count(side, one, family, precision), 'kernel'); }
         return sides.slice(1).filter(function (other) {
             return !sides_of.changes(sides[0], other).some(function (change) {
                 return change.first.family === family && change.first.precision === precision;

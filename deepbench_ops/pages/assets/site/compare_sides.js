@@ -110,7 +110,7 @@
         }).sort(function (a, b) { return days(a) < days(b) ? 1 : -1; })[0];
     }
 
-    /* For each kernel that both have, `chosen` of its times on both sides: a pair, or nothing. Sets count only beside published figures. */
+    /* For each kernel that both have, `chosen` of its times on both sides: a pair, or nothing. Sets count only if one side is published. */
     function pairs(first, other, chosen) {
         var part = first.pooled && other.pooled ? 'pooled' : 'in_sets';
         return Array.from(first[part]).flatMap(function (kernel) { return chosen(kernel[1], other[part].get(kernel[0]) || []) || []; });
