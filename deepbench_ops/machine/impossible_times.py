@@ -59,11 +59,11 @@ class Roofs:
             return cls({})
         peaks = known.peaks.get(device, {})
         bandwidth = known.bandwidth.get(device, NOT_MEASURED)
-        cache_bytes = known.facts.get("last_level_cache_bytes", "") if device == "cpu" else ""
+        caches = known.facts.get("last_level_cache_bytes", "") if device == "cpu" else ""
         return cls(
             {name: most for name, each in peaks.items() if (most := _highest(each)) is not None},
             _highest(bandwidth),
-            float(cache_bytes) if cache_bytes.isdigit() and int(cache_bytes) else None,
+            (float(caches) if caches.isdecimal() else 0.0) or None,
         )
 
     def beaten(self, key: ResultKey, seconds: float) -> str:

@@ -6,7 +6,7 @@ reads every other .json file of that folder as a result.
 
 import errno
 import json
-import math
+import sys
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ CONTRARY = {True: "measured:", False: "not measured:"}
 
 PROFILE_CHECKSUM = "checksum"
 """Field of a file: the digest of the others. Files of earlier versions have none."""
+
+MOST = sys.float_info.max
 
 LIMITS = {"FLOP/s": (1e3, 1e21), "bytes/s": (1e3, 1e18), "s": (SHORTEST, LONGEST)}
 """Least and largest value that a figure may have, by its unit."""
@@ -245,11 +247,11 @@ def _figures(stored: dict[str, dict[str, Any]]) -> dict[str, Figure]:
     figures = {name: Figure(**figure) for name, figure in stored.items()}
     for name, figure in figures.items():
         value = figure.value
-        if value is not None and not (type(value) in (int, float) and 0 < value < math.inf):
-            raise ValueError(f"{name} is {value!r}, no number above 0")
+        if value is not None and not (type(value) in (int, float) and 0 < value <= MOST):
+            raise ValueError(f"{name} is {str(value)[:40]}, no possible number above 0")
         if not isinstance(figure.unit, str) or not isinstance(figure.how, str):
             raise ValueError(f"{name} has a unit or a source that is no text")
-        least, largest = LIMITS.get(figure.unit, (0.0, math.inf))
+        least, largest = LIMITS.get(figure.unit, (0.0, MOST))
         if value is not None and not least <= value <= largest:
             raise ValueError(f"{name} is {value:g} {figure.unit}, not {least:g} to {largest:g}")
         if figure.how.startswith(CONTRARY[value is None]):

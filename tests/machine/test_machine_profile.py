@@ -112,6 +112,17 @@ def test_a_broken_profile_is_one_line(tmp_path, content):
     assert 1 == len(str(caught.value).splitlines())
 
 
+@pytest.mark.parametrize("value", ["1" + "0" * 400, "1e999", "-1"])
+def test_a_number_that_no_figure_can_be_is_one_line(tmp_path, value):
+    """Also a whole number that is larger than any of floating point."""
+    known = Profile("box", peaks={"cpu": {"float32": Figure(7e9, "FLOP/s", "measured: x")}})
+    path = machine_profile.write(tmp_path, known)
+    path.write_text(path.read_text().replace("7000000000.0", value))
+    with pytest.raises(DeepbenchError, match="no possible number above 0") as caught:
+        machine_profile.read(tmp_path, "box")
+    assert len(str(caught.value).removeprefix(str(path))) < 200
+
+
 @pytest.mark.parametrize(
     ("described", "found"), [("26/2/1", "26/2/1"), ("", "26/2/1"), ("26/2/1", "")]
 )

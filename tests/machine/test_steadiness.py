@@ -209,6 +209,13 @@ def test_roofs_are_those_of_the_device():
     assert Roofs({}) == Roofs.of(None, "cpu")
 
 
+@pytest.mark.parametrize("caches", ["", "0", "32 MiB", "²"])
+def test_caches_of_no_size_are_not_known(caches):
+    """A profile's facts are texts that anyone may have written."""
+    known = Profile("box", facts={"last_level_cache_bytes": caches})
+    assert Roofs({}) == Roofs.of(known, "cpu")
+
+
 def test_a_judge_reads_a_machine_s_folder(tmp_path):
     """Skips and quick looks are no processes of a point."""
     records = [
