@@ -9,6 +9,7 @@ import shutil
 import tarfile
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,6 +32,10 @@ UNFINISHED = ".new"
 LARGEST_HISTORY = 4_000_000_000
 """Bytes that an archive of results may hold when it is unpacked; this project's own have 30
 million."""
+
+UNSOUND = (zipfile.BadZipFile, tarfile.TarError, EOFError, RuntimeError, zlib.error)
+"""Errors of an archive that is damaged, encrypted (RuntimeError), or packed in an unknown way (its
+subclass NotImplementedError)."""
 
 CHECKOUT_TABLE = '"repo": "deepbench_ops/releases/releases.csv"'
 
@@ -153,7 +158,7 @@ def _unpacked(archive: Path, folder: Path) -> Path:
             with zipfile.ZipFile(archive) as members:
                 _demand_small(archive, sum(member.file_size for member in members.infolist()))
                 members.extractall(folder)
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError) as error:
+    except UNSOUND as error:
         raise DeepbenchError(f"{archive} is no sound zip or tar archive: {error}") from None
     return folder
 

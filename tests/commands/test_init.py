@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -166,6 +167,30 @@ def test_a_refusal_is_one_line_and_changes_nothing(tmp_path, monkeypatch, there,
     assert (2, "", 1) == (status, out, err.count("\n"))
     assert message in err
     assert before == sorted(tmp_path.rglob("*"))
+
+
+@pytest.mark.parametrize(
+    ("place", "changed", "reason"),
+    [
+        (60, b"\xff" * 20, "while decompressing"),
+        (6, b"\x01", "is encrypted"),
+        (8, b"\x61", "compression method is not supported"),
+    ],
+)
+def test_a_zip_that_cannot_be_unpacked_is_one_line(tmp_path, history, place, changed, reason):
+    """A damaged one, one with a password, and one that only other programs unpack."""
+    packed = tmp_path / "packed.zip"
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(project.__file__, "their-machine/machine.json")
+    content = bytearray(packed.read_bytes())
+    listed = content.rfind(b"PK\x01\x02") + 2  # the same fields, two bytes further on
+    for at in (place, *([listed + place] if place < 30 else [])):
+        content[at : at + len(changed)] = changed
+    packed.write_bytes(content)
+    status, out, err = deepbench("init", str(tmp_path / "speed"), "--history", str(packed))
+    assert (2, "", 1) == (status, out, err.count("\n"))
+    assert f"{packed} is no sound zip or tar archive: " in err
+    assert reason in err
 
 
 def test_a_file_is_no_folder(tmp_path):
