@@ -26,7 +26,7 @@ def physical_cores() -> int:
 def one_cpu_per_core() -> list[int]:
     """Return the first allowed hardware thread of every physical core, in the order in which they
     are taken: by number unless ``DEEPBENCH_CORES`` says otherwise (`core_choice`)."""
-    first: dict[tuple[str, str], int] = {}
+    first: dict[str, int] = {}
     for cpu in sorted(allowed_cpus()):
         first.setdefault(_core_of(cpu), cpu)
     return core_choice.ordered(sorted(first.values()), core_choice.asked())
@@ -40,13 +40,16 @@ def allowed_cpus() -> frozenset[int]:
     return frozenset(os.sched_getaffinity(0))
 
 
-def _core_of(cpu: int) -> tuple[str, str]:
-    topology = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology")
-    try:
-        package = (topology / "physical_package_id").read_text().strip()
-        return package, (topology / "core_id").read_text().strip()
-    except OSError:
-        return "", str(cpu)
+def _core_of(cpu: int) -> str:
+    """Return the list of the hardware threads of a thread's core, its own number where unknown.
+
+    The number of a core does not identify it: on ARM each cluster counts its own from 0.
+    """
+    topology = core_choice.CPUS / f"cpu{cpu}" / "topology"
+    for name in ("core_cpus_list", "thread_siblings_list"):  # the second one before Linux 5.3
+        with suppress(OSError):
+            return (topology / name).read_text().strip()
+    return str(cpu)
 
 
 def wanted(environ: MutableMapping[str, str] | None = None) -> int:
@@ -57,7 +60,7 @@ def wanted(environ: MutableMapping[str, str] | None = None) -> int:
     text = (os.environ if environ is None else environ).get("DEEPBENCH_THREADS", "")
     if not text:
         return physical_cores()
-    if not text.isdigit() or int(text) == 0:
+    if not text.isdecimal() or int(text) == 0:
         raise DeepbenchError(f"DEEPBENCH_THREADS is {text!r}: give a whole number from 1 up")
     return int(text)
 

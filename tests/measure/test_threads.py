@@ -22,7 +22,7 @@ def test_the_default_is_the_physical_cores():
     assert threads.wanted({}) == threads.physical_cores() >= 1
 
 
-@pytest.mark.parametrize("text", ["0", "-1", "two", "1.5", " "])
+@pytest.mark.parametrize("text", ["0", "-1", "two", "1.5", " ", "²"])
 def test_nonsense_is_refused(text):
     """Anything but a whole number from 1 up is refused with the value named."""
     with pytest.raises(DeepbenchError, match="DEEPBENCH_THREADS"):
@@ -48,6 +48,22 @@ def test_processes_in_turns_have_a_hardware_thread_of_each_core(
     monkeypatch.setattr(threads, "allowed_cpus", lambda: frozenset(core))
     monkeypatch.setattr(threads, "_core_of", core.__getitem__)
     assert expected == threads.cores(count)
+
+
+@pytest.mark.parametrize("name", ["core_cpus_list", "thread_siblings_list"])
+def test_cores_of_two_clusters_with_the_same_number_are_two_cores(tmp_path, monkeypatch, name):
+    """As of ARM processors since Linux 6.0: each cluster numbers its cores from 0."""
+    siblings = ["0", "1", "2", "3", "4,6", "5", "4,6"]
+    for cpu, (number, shared) in enumerate(zip("0123010", siblings, strict=True)):
+        topology = tmp_path / f"cpu{cpu}" / "topology"
+        topology.mkdir(parents=True)
+        (topology / "physical_package_id").write_text("0\n")
+        (topology / "core_id").write_text(f"{number}\n")
+        (topology / name).write_text(f"{shared}\n")
+    monkeypatch.delenv("DEEPBENCH_CORES", raising=False)
+    monkeypatch.setattr(threads.core_choice, "CPUS", tmp_path)
+    monkeypatch.setattr(threads, "allowed_cpus", lambda: frozenset(range(8)))
+    assert [0, 1, 2, 3, 4, 5, 7] == threads.one_cpu_per_core()
 
 
 PINNING = """
