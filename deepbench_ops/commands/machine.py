@@ -77,7 +77,7 @@ def machine(
     """
     from deepbench_ops.asv_adapter import machine_entry
     from deepbench_ops.machine import machine_facts, machine_profile
-    from deepbench_ops.machine.nominal_measurement import reads_all
+    from deepbench_ops.machine.nominal_measurement import all_read
     from deepbench_ops.measure import fingerprint, threads
     from deepbench_ops.storage import locks
 
@@ -114,9 +114,9 @@ def machine(
     found = measure_profile(
         identity["machine"], count, old, renewed, show_step, note, frameworks or NAMES, at
     )
-    unread = reads_all(old, count, renew_yardsticks, at)
+    fresh = all_read(old, found, count, renew_yardsticks, at)
     show_step("states of the machine")
-    found = state_profile.with_state(found, count, before, unread, note, renew_yardsticks)
+    found = state_profile.with_state(found, count, before, fresh, note, renew_yardsticks)
     show_profile(found)
     with locks.results(results, doing="deepbench machine"):
         if machine_profile.read(results, found.machine) != old:

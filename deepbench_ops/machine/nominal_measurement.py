@@ -93,6 +93,20 @@ def reads_all(old: Profile | None, threads: int, renew: bool, at: float | None) 
     return renew and _is_of_level(old, threads, at)
 
 
+def all_read(
+    old: Profile | None, new: Profile, threads: int, renew: bool, at: float | None
+) -> bool:
+    """Whether `yardsticks` took all of the processor's nominal readings in `new`, on `threads`
+    threads: none is one of `old` that stays.
+
+    old, renew, at: as for `yardsticks`.
+    """
+    former = old.yardsticks.get(str(threads), {}) if old is not None and is_of_now(old) else {}
+    found = new.yardsticks.get(str(threads), {})
+    stays = any(kind in former and former[kind] == found.get(kind) for kind in yardstick.KINDS)
+    return reads_all(old, threads, renew, at) and not stays
+
+
 def _is_of_level(known: Profile, threads: int, at: float | None) -> bool:
     """Whether the first readings are of the state of now, or the machine has no states."""
     return not known.levels or (at is not None and known.yardstick_levels.get(str(threads)) == at)

@@ -1,5 +1,7 @@
 """Nominal readings of the yardsticks: kept, renewed, and taken in one state of the machine."""
 
+from dataclasses import replace
+
 import pytest
 
 from deepbench_ops.errors import DeepbenchError
@@ -142,6 +144,22 @@ def test_a_renewal_that_fails_leaves_the_former_reading(monkeypatch):
     assert known.yardsticks == found
     assert 2 == len(doubts)
     assert "the former reading of the compute yardstick stays: not measured" in doubts[0]
+
+
+@pytest.mark.parametrize(("kinds", "fresh"), [((), True), (("memory",), False)])
+def test_a_former_reading_that_stays_is_not_of_the_state_of_now(monkeypatch, kinds, fresh):
+    """The state of a reading from before states were recorded is not known: a failed renewal in
+    one state must not say that it is this one."""
+
+    def figure(kind, *_):
+        return Figure(None if kind in kinds else 0.9, "s", "measured: now")
+
+    monkeypatch.setattr(nominal_measurement, "nominal_figure", figure)
+    old = replace(with_levels(), levels=[])
+    assert nominal_measurement.reads_all(old, 2, True, 320.0)
+    figures = nominal_measurement.yardsticks(2, old, True, lambda _: None, at=320.0)
+    new = replace(old, yardsticks=figures)
+    assert fresh == nominal_measurement.all_read(old, new, 2, True, 320.0)
 
 
 @pytest.mark.parametrize(("at", "kinds"), [(177.0, 2), (320.0, 1), (None, 1)])
