@@ -144,11 +144,3 @@ def _sysctl(name: str) -> str:
         return ""
     command = ["sysctl", "-n", name]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
-
-
-def available_bytes() -> int:
-    """Return the bytes of free physical memory, 1 GiB where unknown."""
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return 2**30

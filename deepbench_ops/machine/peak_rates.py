@@ -6,7 +6,7 @@ machine may not reach.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import cache
 
@@ -58,18 +58,27 @@ def gemm_peaks(
     deadline: float,
     clock: Clock = time.perf_counter,
     frameworks: tuple[str, ...] = backends.NAMES,
+    first: Collection[str] = (),
 ) -> dict[str, Figure]:
     """Return the FLOP/s by precision on a device: the best of the installed ones of `frameworks`.
 
-    deadline: reading of `clock` after which no product is begun. A precision that no framework has,
-    or that comes after the deadline, has a figure without a value, with the reason.
+    deadline: reading of `clock` after which no precision is begun. One that was begun is measured
+    with all frameworks, since the peak of some of them may be a hundredth of the machine's. A
+    precision that no framework has, or that comes after the deadline, has a figure without a value,
+    with the reason. first: precisions that are measured before the others.
     """
     loaded, missing = load_all(device, threads, frameworks)
+    precisions = (*PRECISIONS, *((FP8,) if device == GPU else ()))
     peaks = {}
-    for precision in (*PRECISIONS, *((FP8,) if device == GPU else ())):
-        found = [_attempt(backend, precision, deadline, clock) for backend in loaded] + missing
-        peaks[precision] = _on_threads(best(found), threads) if device == "cpu" else best(found)
-    return peaks
+    for precision in sorted(precisions, key=lambda name: name not in first):
+        late = clock() > deadline
+        found = [
+            _none(f"{each.name}: out of time") if late else _attempt(each, precision, clock)
+            for each in loaded
+        ]
+        highest = best(found + missing)
+        peaks[precision] = _on_threads(highest, threads) if device == "cpu" else highest
+    return {precision: peaks[precision] for precision in precisions}
 
 
 def _on_threads(figure: Figure, threads: int) -> Figure:
@@ -128,9 +137,7 @@ def load_all(
     return loaded, missing
 
 
-def _attempt(backend: Backend, precision: str, deadline: float, clock: Clock) -> Figure:
-    if clock() > deadline:
-        return _none(f"{backend.name}: out of time")
+def _attempt(backend: Backend, precision: str, clock: Clock) -> Figure:
     try:
         return gemm_peak(backend, precision, BEST_OF_SECONDS, clock)
     except (DeepbenchError, Unsupported) as reason:

@@ -12,6 +12,7 @@ from datetime import date
 from typing import Any
 
 from deepbench_ops import backends
+from deepbench_ops.backends import free_memory
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.machine import machine_facts, memory_bandwidth, peak_rates
 from deepbench_ops.machine.machine_profile import NEXT_TO_LOAD, Figure, Profile
@@ -21,9 +22,9 @@ from deepbench_ops.machine.other_load import LoadMonitor
 from deepbench_ops.measure import threads as thread_counts
 from deepbench_ops.measure import yardstick
 
-# Seconds from the start after which each of the two passes begins no new product, so that the
+# Seconds from the start after which each of the two passes begins no new precision, so that the
 # measurement takes about a minute. The processor comes first and leaves some time to each
-# accelerator.
+# accelerator. The second pass begins with the precisions for which the first had no time.
 LATEST_GEMM = (20.0, 45.0)
 MORE_SECONDS = 10.0
 GPU_SECONDS = 60.0
@@ -89,7 +90,11 @@ def measure_profile(
             latest = started + LATEST_GEMM[place] + number * MORE_SECONDS
             if device == peak_rates.GPU:
                 latest = max(latest, time.perf_counter() + GPU_SECONDS)
-            gemms = peak_rates.gemm_peaks(device, threads, latest, frameworks=frameworks)
+            former = passes[-1][device] if passes else {}
+            without = [name for name, figure in former.items() if not figure.value]
+            gemms = peak_rates.gemm_peaks(
+                device, threads, latest, frameworks=frameworks, first=without
+            )
             measured[device] = {**gemms, BYTE_RATE: _bandwidth(device, threads)}
         passes.append(measured)
     say("yardsticks")
@@ -135,7 +140,8 @@ def best_of(passes: list[dict[str, Figure]], warn: Say) -> dict[str, Figure]:
     for name in passes[0]:
         figures = [each[name] for each in passes]
         values = [figure.value for figure in figures if figure.value is not None]
-        same = len({_measured_by(figure) for figure in figures}) == 1
+        # arrays of the triad differ with the free memory
+        same = name == BYTE_RATE or len({_measured_by(figure) for figure in figures}) == 1
         if values and same and max(values) > DISAGREE * min(values):
             unit = figures[0].unit
             several = " and ".join(f"{value / 1e9:.3g}" for value in values)
@@ -184,7 +190,7 @@ def _bandwidth(device: str, threads: int) -> Figure:
     try:
         if device == yardstick.PROCESSOR:
             elements = memory_bandwidth.triad_elements(
-                machine_facts.last_level_caches(), machine_facts.available_bytes()
+                machine_facts.last_level_caches(), free_memory.available()
             )
             cpus = sorted(thread_counts.cores(threads))
             return memory_bandwidth.triad(cpus, elements, TRIAD_SECONDS)

@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from deepbench_ops.backends import free_memory
 from deepbench_ops.errors import DeepbenchError, Unsupported
-from deepbench_ops.machine import memory_bandwidth, triad_processes
+from deepbench_ops.machine import memory_bandwidth, profile_measurement, triad_processes
 from deepbench_ops.measure import threads
 
 CPUS = threads.one_cpu_per_core()[:2]
@@ -65,7 +66,36 @@ def test_triad_arrays_outgrow_the_cache_but_not_the_memory():
     """Four times the last-level cache, 64 MiB at least, an eighth of the free memory at most."""
     assert 64 * MIB == 8 * memory_bandwidth.triad_elements(0, 64 * GIB)
     assert 1024 * MIB == 8 * memory_bandwidth.triad_elements(256 * MIB, 64 * GIB)
-    assert 128 * MIB == 8 * memory_bandwidth.triad_elements(256 * MIB, GIB)
+    assert 256 * MIB == 8 * memory_bandwidth.triad_elements(256 * MIB, 2 * GIB)
+    assert 64 * MIB == 8 * memory_bandwidth.triad_elements(0, float("inf"))
+
+
+@pytest.mark.parametrize(("cache", "free"), [(300 * MIB, 800e6), (0, 80 * MIB), (0, -1.0)])
+def test_arrays_that_lie_in_the_caches_measure_no_memory(cache, free):
+    """Next to programs that fill the memory: a reason, instead of the bandwidth of a cache."""
+    with pytest.raises(Unsupported, match=r"MiB of memory are free: .* would lie in the caches of"):
+        memory_bandwidth.triad_elements(cache, free)
+
+
+def test_cached_files_leave_room_for_the_triad(tmp_path, monkeypatch):
+    """The system frees them; the limit of a container is no room, however much is free."""
+    asked = []
+
+    def elements(_, free):
+        asked.append(free)
+        raise Unsupported("enough is known")
+
+    meminfo = tmp_path / "meminfo"
+    meminfo.write_text("MemTotal: 9000 kB\nMemFree: 10 kB\nMemAvailable: 4096 kB\n")
+    monkeypatch.setattr(free_memory, "MEMINFO", meminfo)
+    monkeypatch.setattr(free_memory, "CGROUP_FOLDER", tmp_path)
+    monkeypatch.setattr(memory_bandwidth, "triad_elements", elements)
+    profile_measurement._bandwidth("cpu", 1)
+    (tmp_path / "memory.max").write_text("3145728\n")
+    (tmp_path / "memory.current").write_text("2097152\n")
+    (tmp_path / "memory.stat").write_text("inactive_file 0\n")
+    assert "not measured: enough is known" == profile_measurement._bandwidth("cpu", 1).how
+    assert [4 * MIB, MIB] == asked
 
 
 def test_triad_blocks_compute_the_triad():

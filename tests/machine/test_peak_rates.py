@@ -121,6 +121,27 @@ def test_nothing_is_begun_after_the_deadline(unchecked, monkeypatch):
     assert {"not measured: fake: out of time"} == {figure.how for figure in found.values()}
 
 
+def test_a_precision_is_measured_with_all_frameworks_or_with_none(unchecked, monkeypatch):
+    """A slow framework takes the last of the time: its rate alone would be no machine's peak."""
+    clock = Clock()
+    group = [Backend(clock, 1e9), Backend(clock, 4e11)]
+    monkeypatch.setattr(peak_rates, "load_all", lambda *_: (group, []))
+    for deadline in range(20):
+        clock.now = 0.0
+        found = peak_rates.gemm_peaks("cpu", 2, float(deadline), clock)
+        values = [figure.value for figure in found.values() if figure.value is not None]
+        assert [pytest.approx(4e11)] * len(values) == values
+
+
+def test_precisions_of_the_first_turn_come_before_the_others(unchecked, monkeypatch):
+    """One that had no time in an earlier pass has some in the next; the order of figures stays."""
+    clock = Clock()
+    monkeypatch.setattr(peak_rates, "load_all", lambda *_: ([Backend(clock, 1e9)], []))
+    found = peak_rates.gemm_peaks("cpu", 1, 1.0, clock, first=["int8"])
+    assert ["int8"] == [name for name, figure in found.items() if figure.value is not None]
+    assert [*peak_rates.PRECISIONS] == [*found]
+
+
 def test_reasons_are_given_when_nothing_could_measure():
     """Without a figure every reason is given; without a framework that is the reason."""
     both = [Figure(None, "", "not measured: a: no"), Figure(None, "", "not measured: b: never")]

@@ -1,5 +1,7 @@
 """Measurement of a profile: figures kept or replaced, and doubts about a disturbed machine."""
 
+from itertools import repeat
+
 import pytest
 
 from deepbench_ops.machine import profile_measurement
@@ -34,7 +36,7 @@ def test_a_peak_is_replaced_by_a_better_one_only(monkeypatch):
 @pytest.fixture
 def simulated(monkeypatch):
     """A machine of 268 GFLOP/s and 29 GB/s that a neighbour slows while `neighbour` says so."""
-    state = {"neighbour": iter([False] * 9), "others": ""}
+    state = {"neighbour": iter([False] * 9), "others": "", "mib": repeat(128)}
 
     def rate(quiet):
         return quiet / 2.2 if next(state["neighbour"]) else quiet
@@ -45,7 +47,8 @@ def simulated(monkeypatch):
         }
 
     def triad(*_):
-        return Figure(rate(29e9), "bytes/s", "measured: triad a = b + 3c, 3 x 128 MiB")
+        how = f"measured: triad a = b + 3c, 3 x {next(state['mib'])} MiB"
+        return Figure(rate(29e9), "bytes/s", how)
 
     class Watched:
         def found(self):
@@ -86,6 +89,28 @@ def test_a_neighbour_of_one_pass_costs_nothing_and_is_named(simulated, read_yard
     peak, bandwidth, doubts, _ = measured()
     assert (268, 29) == (peak, bandwidth)
     assert ["float32", "bytes/s"] == [line.split(":")[0] for line in doubts]
+
+
+def test_a_disturbed_triad_is_named_whatever_the_size_of_its_arrays(simulated, read_yardsticks):
+    """Arrays that take an eighth of the free memory have another size in each pass."""
+    simulated.update(neighbour=iter([True, True, False, False]), mib=iter([536, 572]))
+    assert ["float32", "bytes/s"] == [line.split(":")[0] for line in measured()[2]]
+
+
+def test_the_second_pass_begins_with_what_the_first_had_no_time_for(
+    simulated, read_yardsticks, monkeypatch
+):
+    """So that the last precision of a slow machine has a peak too."""
+    asked = []
+
+    def gemms(*_, first, **__):
+        asked.append(first)
+        late = Figure(None, "FLOP/s", "not measured: fake: out of time")
+        return {"float32": Figure(1e9, "FLOP/s", "measured: 512^3, fake 1"), "int8": late}
+
+    monkeypatch.setattr(profile_measurement.peak_rates, "gemm_peaks", gemms)
+    measured()
+    assert [[], ["int8"]] == asked
 
 
 def test_a_neighbour_that_stays_is_named(simulated, read_yardsticks):
