@@ -21,6 +21,7 @@ from statistics import median
 import numpy as np
 from tabulate import tabulate
 
+from deepbench_ops.backends import free_memory
 from deepbench_ops.machine import machine_facts, memory_bandwidth, state_profile
 from deepbench_ops.machine.triad_processes import BLOCK_ELEMENTS, triad_blocks
 from deepbench_ops.measure import threads
@@ -63,7 +64,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=8, help="how many (default 8)")
     count = threads.fix()
     elements = memory_bandwidth.triad_elements(
-        machine_facts.last_level_caches(), machine_facts.available_bytes()
+        machine_facts.last_level_caches(), free_memory.available()
     )
     rates: dict[tuple[float, str], list[float]] = defaultdict(list)
     for turn in range(parser.parse_args().turns):
