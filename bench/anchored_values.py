@@ -42,7 +42,7 @@ def rounds_of(results: Path, machine: str) -> Rounds:
     for path in measurement_files.paths(results / machine):
         entries = [e for e in measurement_files.load(path)[1] if not measurement_files.is_less(e)]
         for entry in sorted(entries, key=lambda entry: entry["started_at"]):
-            kernel = entry["benchmark"], " ".join(entry["params"])
+            kernel = entry["benchmark"], " ".join(map(str, entry["params"]))
             pair = statistics.median(entry["seconds"]), measurement_files.level(entry)
             found[entry["release"]][kernel].append(pair)
     return found
