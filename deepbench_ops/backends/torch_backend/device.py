@@ -25,7 +25,8 @@ DRIVER = Path("/proc/driver/nvidia/version")
 # Parts of torch's messages about operations that do not exist for a type, device or chip.
 _LACKING = re.compile(
     r"not (been )?(implemented|supported|compiled)|only supported|could not run|no kernel image"
-    r"|could not create a primitive|CUBLAS_STATUS_(NOT_SUPPORTED|ARCH_MISMATCH|INVALID_VALUE)",
+    r"|could not create a primitive|one of the following scalar types"
+    r"|CUBLAS_STATUS_(NOT_SUPPORTED|ARCH_MISMATCH|INVALID_VALUE)",
     re.IGNORECASE,
 )
 
@@ -45,7 +46,9 @@ class TorchDevice(Backend):
         """Return whether `error` is torch's report of an operation that does not exist for a type,
         device or chip. Any other error is a fault, which must not be skipped."""
         if isinstance(error, AttributeError):
-            return str(error).startswith(("module 'torch", "'torch"))
+            return str(error).startswith(("module 'torch", "'torch", "'_OpNamespace'"))
+        if isinstance(error, IndexError):
+            return str(error).startswith("tensors used as indices must be")
         if isinstance(error, NotImplementedError):
             return True
         # Scaled and grouped products raise ValueError on a chip that does not have them.
