@@ -9,7 +9,7 @@ from kernel_checks import accepted, agrees, verdict
 from deepbench_ops import backends
 from deepbench_ops.backends import output_check
 from deepbench_ops.backends.families import optimizer_step as family
-from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems.optimizer_step import OptimizerStep
 from deepbench_ops.problems.problem_ids import problem_of
 
@@ -140,3 +140,19 @@ def test_bytes_and_flops():
     assert (150 * 4, 210 * 4) == (sgd.bytes("float32"), adamw.bytes("float32"))
     assert (120, 420) == (sgd.flops, adamw.flops)
     assert 2 * 5 * (4 * 9 * 5 + 2 * 27) + 270 == muon.flops
+
+
+def test_a_fused_step_that_a_release_has_on_gpus_alone_is_refused(monkeypatch):
+    """torch before 2.4 raises this when an AdamW with fused=True is made of tensors on the CPU."""
+    torch = pytest.importorskip("torch")
+    reason = "`fused=True` requires all the params to be CUDA, floating point Tensor"
+
+    def refuses(parameters, fused=False, **_):
+        raise RuntimeError(reason)
+
+    backend = loaded_with("torch", "cpu", OptimizerStep.family, WITHOUT)
+    monkeypatch.setattr(torch.optim, "AdamW", refuses)
+    with pytest.raises(Unsupported, match=r"^torch \S+: `fused=True` requires"):
+        backend.build(PROBLEMS["adamw"], "float32", "fused_step")
+    with pytest.raises(RuntimeError, match=r"^`fused=True` requires"):
+        backend.build(PROBLEMS["adamw"], "float32", "step")

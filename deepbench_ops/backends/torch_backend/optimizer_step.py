@@ -114,5 +114,9 @@ def _optimizer(
         made = getattr(torch.optim, name)(parameters, **settings)
     except TypeError as unknown:  # a variant that this release does not have
         raise Unsupported(f"torch {torch.__version__}: {unknown}") from None
+    except RuntimeError as refusal:  # a variant that it does not have on this device
+        if "fused" not in way:
+            raise
+        raise Unsupported(f"torch {torch.__version__}: {refusal}") from None
     shown = ", ".join(f"{key}=True" for key in way)
     return made, f"torch.optim.{name}({shown})"
