@@ -36,6 +36,16 @@ def test_codes_and_scales_are_right_or_refused(name, device, precision, operatio
     assert (True, True) == (found.ok, found.error <= found.tolerance)
 
 
+def test_int8_needs_no_release_with_fp8(monkeypatch):
+    """torch before 2.1 has no fp8 and quantises to int8 all the same."""
+    torch = pytest.importorskip("torch")
+    backend = loaded("torch")
+    monkeypatch.delattr(torch, "float8_e4m3fn")
+    assert output_check.check(backend, PROBLEM, "int8_row").ok
+    with pytest.raises(Unsupported, match="'torch' has no attribute 'float8_e4m3fn'"):
+        output_check.check(backend, PROBLEM, "fp8_row")
+
+
 @pytest.mark.parametrize("precision", PRECISIONS)
 @settings(max_examples=12, deadline=None)
 @given(

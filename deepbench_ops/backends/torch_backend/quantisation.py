@@ -69,7 +69,6 @@ def _quantiser(
     kind, across = family.KINDS[precision], BLOCKS[precision] or problem.n
     blocks = (problem.m, problem.n // across, across)
     largest = formats.LARGEST[kind]
-    narrow = {"int8": torch.int8, "fp8": torch.float8_e4m3fn}
     bounds = torch.from_numpy(formats.FP4_BOUNDS).to(device)
 
     def scales(x: torch.Tensor) -> torch.Tensor:
@@ -84,9 +83,9 @@ def _quantiser(
         scale = scales(grouped)
         quotient = grouped / scale
         if kind == "int8":
-            codes = quotient.round_().to(narrow[kind])
+            codes = quotient.round_().to(torch.int8)
         elif kind == "fp8":
-            codes = quotient.clamp_(-largest, largest).to(narrow[kind])
+            codes = quotient.clamp_(-largest, largest).to(torch.float8_e4m3fn)
         else:
             places = torch.bucketize(quotient.abs(), bounds, out_int32=True).to(torch.uint8)
             signed = (places | (torch.signbit(quotient).to(torch.uint8) << 3)).view(-1, 2)
