@@ -14,11 +14,13 @@ from deepbench_ops.backends.families import grouped_gemm as family
 from deepbench_ops.errors import DeepbenchError, Unsupported
 from deepbench_ops.problems import size_checks
 from deepbench_ops.problems.grouped_gemm import SPLITS, GroupedGemm
+from deepbench_ops.problems.moe_layer import MoeLayer
 
 OPERATIONS = GroupedGemm.operations
 WITHOUT = ("tensorflow", *ONNX)
 """Frameworks that need no grouped products."""
 PROBLEM = GroupedGemm(9, 20, 24, 40, "skewed")
+ODD_LAYER = MoeLayer(5, 4, 21, 41, 2)
 
 
 def built(backend, problem, precision, operation, seed=0):
@@ -157,6 +159,16 @@ def test_torch_calls_its_grouped_product():
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
         kernel.run()
     assert "aten::_grouped_mm" in {event.key for event in profile.key_averages()}
+
+
+@pytest.mark.parametrize("problem", [GroupedGemm(9, 20, 21, 41, "skewed"), ODD_LAYER])
+def test_torch_without_a_grouped_product_says_that_first(monkeypatch, problem):
+    """Sizes that such a release could not take either are no reason, whatever they are."""
+    torch = pytest.importorskip("torch")
+    monkeypatch.delattr(torch.nn.functional, "grouped_mm", raising=False)
+    monkeypatch.delattr(torch, "_grouped_mm", raising=False)
+    with pytest.raises(Unsupported, match=r"^torch \S+ has no grouped product$"):
+        loaded("torch").build(problem, "float32")
 
 
 @pytest.mark.parametrize(

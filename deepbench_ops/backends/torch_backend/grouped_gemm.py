@@ -24,8 +24,8 @@ def build(
 ) -> Kernel:
     """Prepare one operation; raise Unsupported in releases without a grouped product."""
     dtype = DTYPES[precision]
-    require_aligned_rows((problem.n, problem.k), precision)
     multiply, name = grouped_product()
+    require_aligned_rows((problem.n, problem.k), precision)
     drawn = family.inputs(problem, precision, seed)
     true_precision(precision, backend.device)
     newest = LatestOutput(_call(multiply, backend, drawn, dtype, operation))

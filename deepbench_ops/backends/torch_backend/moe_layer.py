@@ -23,8 +23,8 @@ def build(
 ) -> Kernel:
     """Prepare the forward or backward pass; raise Unsupported without a grouped product."""
     dtype = DTYPES[precision]
-    require_aligned_rows((problem.hidden, problem.intermediate), precision)
     multiply, name = grouped_product()
+    require_aligned_rows((problem.hidden, problem.intermediate), precision)
     drawn = family.inputs(problem, precision, seed)
     true_precision(precision, backend.device)
     given = {
