@@ -332,6 +332,34 @@ def test_torch_refuses_what_it_would_convert_in_every_call():
         loaded("torch").build(problem, "float32")
 
 
+def product_of_torch_2_0(a, b, reduction):
+    """Return A·B, each addition rounded to the type of both."""
+    total = b.new_zeros(a.shape[0], b.shape[1])
+    for column, row in zip(a.to_dense().t(), b, strict=True):
+        total += column[:, None] * row
+    return total
+
+
+OLD_PRODUCTS = {
+    "adds up products of compressed rows in bfloat16 on cpu, not in 32 bits": product_of_torch_2_0,
+    "has no product of compressed rows in bfloat16 on cpu": lambda a, b: None,
+}
+"""torch.sparse.mm of torch 2.0 and of torch 1.13, by the reason for refusing it."""
+
+
+@pytest.mark.parametrize("reason", OLD_PRODUCTS)
+def test_torch_without_32_bit_sums_of_compressed_rows_says_so(monkeypatch, reason):
+    """A release whose own loop is missing or adds up in 16 bits is no product here."""
+    pytest.importorskip("torch")
+    from deepbench_ops.backends.torch_backend.sparse_gemm import adds_up_exactly
+
+    adds_up_exactly.cache_clear()
+    monkeypatch.setattr("torch.sparse.mm", OLD_PRODUCTS[reason])
+    with pytest.raises(Unsupported, match=rf"^torch \S+ {reason}"):
+        loaded("torch").build(SparseGemm(8, 8, 8, sparsity=0.5), "bfloat16")
+    adds_up_exactly.cache_clear()
+
+
 def peak(call):
     """Return the bytes that one call held at most on top of those before."""
     call()

@@ -1,4 +1,4 @@
-"""Trial that shows whether torch adds up gradients in 16 or in 32 bits."""
+"""Trial that shows whether torch adds up in 16 or in 32 bits."""
 
 import torch
 

@@ -9,7 +9,7 @@ computes all. The operands are converted to the form that each needs before the 
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 import torch
 
@@ -24,6 +24,7 @@ from deepbench_ops.backends.families.sparse_gemm import (
 from deepbench_ops.backends.kernel import Kernel
 from deepbench_ops.backends.kernel_assembly import Prepared, assemble
 from deepbench_ops.backends.latest_output import LatestOutput
+from deepbench_ops.backends.torch_backend.accumulation_width import ONES, refused
 from deepbench_ops.backends.torch_backend.device import TorchDevice
 from deepbench_ops.backends.torch_backend.tensors import DTYPES, true_precision
 from deepbench_ops.errors import Unsupported
@@ -72,6 +73,7 @@ def _product(
     a = _compressed(backend, drawn, precision)
     b = backend.tensor(row_major(drawn.b), DTYPES[precision])
     if backend.device == "cpu" and precision != "float32":
+        _require_32_bit_sums(precision)
         return _reduction(a, b, layout)
     if backend.device == "cpu" and not torch.backends.mkl.is_available():
         raise Unsupported("this build of torch has no MKL, which multiplies compressed rows")
@@ -172,6 +174,26 @@ def _quietly(make: Callable[[], torch.Tensor]) -> torch.Tensor:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse")
         return make()
+
+
+def _require_32_bit_sums(precision: str) -> None:
+    """Raise Unsupported where torch's own loop is missing or adds up in 16 bits."""
+    try:
+        exact = adds_up_exactly(DTYPES[precision])
+    except TypeError:  # torch before 2.0 takes no reduction
+        raise Unsupported(
+            f"torch {torch.__version__} has no product of compressed rows in {precision} on cpu"
+        ) from None
+    if not exact:
+        raise Unsupported(refused("products of compressed rows", precision, "cpu"))
+
+
+@cache
+def adds_up_exactly(dtype: torch.dtype) -> bool:
+    """Return whether torch's own loop adds up in 32 bits, by a trial; torch 2.0 does not."""
+    row = _quietly(torch.ones((1, ONES), dtype=dtype).to_sparse_csr)
+    found = torch.sparse.mm(row, torch.ones((ONES, 1), dtype=dtype), "sum")
+    return float(found) == ONES
 
 
 def _nothing(shape: tuple[int, ...]) -> torch.Tensor:
