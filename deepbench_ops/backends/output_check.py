@@ -41,6 +41,11 @@ CALL = re.compile(r"\{\{.*?\}\}")
 """The name of a call in a framework's message, such as "{{function_node lambda_5}}", which is
 another one each time."""
 
+LISTING = re.compile(
+    r"^The following operation failed in the TorchScript interpreter.*\n\w+: ", re.S
+)
+"""The lines of a loop that TorchScript lists before the error itself."""
+
 
 @dataclass(frozen=True)
 class Check:
@@ -181,7 +186,7 @@ def _missing_reason(
     backend: Backend, problem: Problem, precision: str, operation: str, error: Exception
 ) -> str:
     release = backend.versions()["framework"]
-    said = " ".join(CALL.sub("", str(error)).split()) or type(error).__name__
+    said = " ".join(CALL.sub("", LISTING.sub("", str(error))).split()) or type(error).__name__
     what = f"{precision} {problem.family} {operation}"
     return f"{release} has no {what} on {backend.device}: {said[:160]}"
 

@@ -355,6 +355,21 @@ def test_the_name_of_a_call_is_no_part_of_a_reason():
     assert said.endswith("has no float32 gemm forward on cpu: The op has no kernel here")
 
 
+def test_a_reason_is_the_error_without_the_lines_of_torchscript():
+    """These lines fill a reason before the error itself, which comes last."""
+    torch = pytest.importorskip("torch")
+
+    def loop(x: torch.Tensor) -> torch.Tensor:
+        return torch.mm(x, x)
+
+    with pytest.raises(RuntimeError, match="TorchScript interpreter") as raised:
+        torch.jit.script(loop)(torch.ones(1))
+    said = output_check._missing_reason(
+        loaded("torch"), Gemm(m=8, n=8, k=8), "float16", "forward", raised.value
+    )
+    assert said.endswith("has no float16 gemm forward on cpu: self must be a matrix")
+
+
 @pytest.mark.parametrize(("a_transposed", "b_transposed"), TRANSPOSES)
 def test_padding_changes_neither_result_nor_flops(monkeypatch, a_transposed, b_transposed):
     """The padding that a GPU demands, applied on the cpu, is noted and leaves C exact."""
