@@ -42,7 +42,13 @@ from deepbench_ops.asv_adapter import (
 from deepbench_ops.asv_adapter.patch_installation import Function, Patch
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import machine_profile
-from deepbench_ops.measure import device_yardsticks, library_variables, threads, yardstick
+from deepbench_ops.measure import (
+    device_yardsticks,
+    library_variables,
+    processor_quota,
+    threads,
+    yardstick,
+)
 from deepbench_ops.run_conditions import DEVICE
 from deepbench_ops.storage import locks
 
@@ -120,7 +126,8 @@ def _prepare(conf: Config, options: Mapping[str, Any]) -> None:
     Describes an unknown machine, about which asv would ask. Raises UserError where nothing can be
     measured.
     """
-    if notice := library_variables.notice(library_variables.foreign()):
+    settings = library_variables.notice(library_variables.foreign())
+    for notice in filter(None, [settings, processor_quota.notice(threads.wanted())]):
         log.warning(notice)
     socket_path.demand_short(conf, options.get("launch_method"))
     machine_command.demand_same_machine(conf, options.get("machine"))

@@ -246,10 +246,12 @@ def say(lines: Iterable[str], form: str = "table") -> None:
 
 
 def say_settings() -> None:
-    """Name the external settings, for commands that measure, before they do."""
-    from deepbench_ops.measure import library_variables
+    """Name the external settings and a limit of processor time, for commands that measure, before
+    they do."""
+    from deepbench_ops.measure import library_variables, processor_quota, threads
 
-    say(filter(None, [library_variables.notice(library_variables.of_this_process())]))
+    settings = library_variables.notice(library_variables.of_this_process())
+    say(filter(None, [settings, processor_quota.notice(threads.wanted())]))
 
 
 def measure_alone() -> None:
