@@ -1,7 +1,11 @@
 """Reasons for a noisy machine, with their remedies."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
+
+NO_TURBO = Path("/sys/devices/system/cpu/intel_pstate/no_turbo")
+"""0 where Intel's own driver sets the clock and turbo is on; that driver has no `boost`."""
 
 STOLEN = 0.01
 """Share of processor time taken by a hypervisor from which on it is reported."""
@@ -26,11 +30,8 @@ def advice(facts: Mapping[str, str], load: float, stolen: float | None) -> list[
             "No frequency governor is visible, as in most virtual machines: the host sets the"
             " clock. Pairs and the yardstick are the only remedy."
         )
-    if facts.get("boost") == "1":
-        found.append(
-            "Turbo is on: clocks fall as the processor warms up."
-            " Remedy: echo 0 > /sys/devices/system/cpu/cpufreq/boost"
-        )
+    if switch := _turbo_switch(facts):
+        found.append(f"Turbo is on: clocks fall as the processor warms up. Remedy: echo {switch}")
     if facts.get("smt") == "1":
         found.append(
             "Two hardware threads share a core, and slow each other."
@@ -46,6 +47,16 @@ def advice(facts: Mapping[str, str], load: float, stolen: float | None) -> list[
             " Remedy: another hour, or a machine that is not shared"
         )
     return found
+
+
+def _turbo_switch(facts: Mapping[str, str]) -> str:
+    """Return the value and the file that turn turbo off; "" where it is off or not known."""
+    if facts.get("boost") == "1":
+        return "0 > /sys/devices/system/cpu/cpufreq/boost"
+    with suppress(OSError):
+        if NO_TURBO.read_text().strip() == "0":
+            return f"1 > {NO_TURBO}"
+    return ""
 
 
 def processor_time(path: Path = Path("/proc/stat")) -> tuple[float, float] | None:

@@ -22,6 +22,14 @@ BISECT = ["bisect", "n100000", "numpy-1.26.4..numpy-2.4.6"]
 CALM = {"governor": "performance", "boost": "0", "smt": "0"}
 
 
+@pytest.fixture(autouse=True)
+def no_turbo(tmp_path, monkeypatch):
+    """The file of Intel's driver, which is not there at first."""
+    path = tmp_path / "no_turbo"
+    monkeypatch.setattr(noise_advice, "NO_TURBO", path)
+    return path
+
+
 def test_a_calm_machine_gets_no_advice():
     assert [] == noise_advice.advice(CALM, 0.1, 0.0)
     assert [] == noise_advice.advice(CALM, 0.1, None)
@@ -42,6 +50,15 @@ def test_every_fault_has_its_line(changed, load, stolen, word):
     """One line each, naming the finding."""
     (line,) = noise_advice.advice({**CALM, **changed}, load, stolen)
     assert word in line
+
+
+def test_turbo_under_the_driver_of_intel_has_its_own_remedy(no_turbo):
+    """That driver has a file of the opposite meaning."""
+    no_turbo.write_text("0\n")
+    (line,) = noise_advice.advice({**CALM, "boost": ""}, 0.0, 0.0)
+    assert line.endswith(f"echo 1 > {no_turbo}")
+    no_turbo.write_text("1\n")
+    assert [] == noise_advice.advice({**CALM, "boost": ""}, 0.0, 0.0)
 
 
 def test_stolen_time_is_read_from_the_kernel(tmp_path):
