@@ -1,7 +1,8 @@
 """Every component of the pages in four states: without data, with one, many and broken ones."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -181,6 +182,7 @@ FEWER_MARKS = {
 }
 MANY = 30
 TRY = """([call, one, state, many]) => deepbench.load('data/catalogue').then(catalogue => {
+    document.getElementById('try')?.remove();  // that of the test before
     const place = document.createElement('div');
     place.id = 'try';
     place.style.cssText = 'width: 600px; height: 300px';
@@ -195,16 +197,23 @@ TRY = """([call, one, state, many]) => deepbench.load('data/catalogue').then(cat
 })"""
 
 
-@pytest.fixture
-def tried(browser: Any, site: str) -> Any:
-    """Draws a component on its page; returns the page, and the component as HTML."""
+@pytest.fixture(scope="module")
+def tried(browser: Any, site: str) -> Iterator[Callable[[str, str], tuple[Any, str]]]:
+    """Draws a component on its page, in the place of the one before; returns the page, and the
+    component as HTML."""
     context = browser.new_context(bypass_csp=True, viewport={"width": 1280, "height": 900})
-    page = context.new_page()
+
+    @cache
+    def opened(name: str) -> Any:
+        page = context.new_page()
+        page.goto(f"{site}{name}.html")
+        page.wait_for_selector("body[data-ready]")
+        return page
 
     def draw(name: str, state: str) -> tuple[Any, str]:
         at, call, one, _ = COMPONENTS[name]
-        page.goto(f"{site}{at}.html")
-        page.wait_for_selector("body[data-ready]")
+        page = opened(at)
+        page.bring_to_front()
         return page, page.evaluate(TRY, [call, one, state, MANY])
 
     yield draw

@@ -1,7 +1,7 @@
 """The page of a release and the comparison of two, in a real browser."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -51,12 +51,13 @@ def served(page: Any, file: str, data: Any) -> None:
     page.route(f"**/{file}", lambda route: route.fulfill(body=body))
 
 
-@pytest.fixture
-def compared(page: Any, site: str) -> Callable[..., dict[str, Any]]:
+@pytest.fixture(scope="module")
+def compared(browser: Any, site: str) -> Iterator[Callable[..., dict[str, Any]]]:
     """Compares two releases on one kernel with other fields; returns the row, less the kernel."""
+    page = browser.new_page()
+    opened(page, site)
 
     def row(after: int, before: int | None, **said: Any) -> Any:
-        opened(page, site)
         kernel = {name: value for name, value in {**KERNEL, **said}.items() if value is not None}
         found = {"kernels": [kernel], "problems": [["gemm", "m1", "1 x 1"]]}
         found |= {"implementations": ["", "a", "b"], "ensembles": [["numpy", "numpy-1.26.4"]]}
@@ -66,7 +67,8 @@ def compared(page: Any, site: str) -> Callable[..., dict[str, Any]]:
         (only,) = page.evaluate(script, [found, after, before])
         return only
 
-    return row
+    yield row
+    page.close()
 
 
 def test_it_opens_on_the_newest_release_that_changed_something(page: Any, site: str) -> None:
