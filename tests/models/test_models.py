@@ -21,7 +21,6 @@ from deepbench_ops.problems.problem_ids import problem_of
 
 torch = pytest.importorskip("torch")
 
-from torch._dynamo.utils import counters  # noqa: E402
 from torch.utils.flop_counter import FlopCounterMode  # noqa: E402
 
 from deepbench_ops.backends.torch_backend import (  # noqa: E402
@@ -510,6 +509,8 @@ def test_a_compiled_or_exported_twin_computes_what_float64_does(name, execution)
 @pytest.mark.slow
 def test_a_later_size_is_compiled_for_itself_and_for_the_threads_that_run_it():
     """Not with sizes left open, as torch would after another one, nor again when the clock runs."""
+    from torch._dynamo.utils import counters  # takes seconds, in each process that collects tests
+
     backend, twin = run_by("compiled"), families.small(Model(name="mmoe", batch=4))
     backend.set_threads(2)
     backend.build(replace(twin, batch=3), "float32").run()
