@@ -1,5 +1,6 @@
 """Frameworks and programs that a test needs; if one is missing it is skipped, with the reason."""
 
+import ctypes
 import importlib.util
 import shutil
 from functools import cache
@@ -11,6 +12,7 @@ from deepbench_ops import backends
 from deepbench_ops.backends import framework_list
 from deepbench_ops.backends.functional import CpuBackend
 from deepbench_ops.errors import Unsupported
+from deepbench_ops.measure import cuda_driver
 from deepbench_ops.problems.gemm import Gemm
 
 
@@ -24,8 +26,29 @@ def loaded(name, device="cpu"):
         pytest.skip(str(reason))
 
 
-PLACES = tuple(product(backends.NAMES, backends.DEVICES))
-"""Every framework on every device. Tests skip those that are not here."""
+EVERY_PLACE = tuple(product(backends.NAMES, backends.DEVICES))
+"""Every framework on every device."""
+
+
+def _may_be_here(name, device):
+    """Return whether a framework is installed, and no driver that its device needs is missing."""
+    libraries = (name, *framework_list.found()[0][name].companions)
+    installed = all(importlib.util.find_spec(each) for each in libraries)
+    return installed and (device != "cuda" or _has_nvidia_driver())
+
+
+@cache
+def _has_nvidia_driver():
+    try:
+        ctypes.CDLL(cuda_driver.LIBRARY)
+    except OSError:
+        return False
+    return True
+
+
+PLACES = tuple(place for place in EVERY_PLACE if _may_be_here(*place))
+"""Places of the tables over frameworks. Each of the others would be skipped thousands of times:
+tests/backends/test_absent_places.py skips it once, with the reason."""
 
 
 def eager(name, device="cpu"):
