@@ -1,6 +1,7 @@
 """Charts in a real browser: labels of axes, reading by keys, states."""
 
 import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -29,6 +30,15 @@ def opened_page(page: Any, site: str, address: str) -> None:
     page.goto("about:blank")
     page.goto(f"{site}{address}")
     page.wait_for_selector("body[data-ready]")
+
+
+@pytest.fixture(scope="module")
+def timeline(browser: Any, site: str) -> Iterator[Any]:
+    """A page with a chart, for tests that only call its functions."""
+    page = browser.new_page()
+    opened_page(page, site, ONE)
+    yield page
+    page.close()
 
 
 def labels(page: Any, place: str, letter: str) -> list[str]:
@@ -100,12 +110,11 @@ def test_labels_have_units(
         ("2012-01-01", "2026-02-01", 3),
     ],
 )
-def test_days_have_several_labels(page: Any, site: str, low: str, high: str, shown: int) -> None:
+def test_days_have_several_labels(timeline: Any, low: str, high: str, shown: int) -> None:
     """Of whole years or months, also where all points lie within a month."""
-    opened_page(page, site, ONE)
     script = """([low, high]) => deepbench.axis_between({type: 'date'}, [low, high], 'x', 0, 700)
         .ticks.map(tick => tick.text)"""
-    found = page.evaluate(script, [low, high])
+    found = timeline.evaluate(script, [low, high])
     assert shown <= len(found) == len(set(found)) <= 7
 
 
@@ -121,10 +130,9 @@ def test_days_have_several_labels(page: Any, site: str, low: str, high: str, sho
     ],
     ids=["none", "one", "one with an interval", "many", "without a value", "twice the same"],
 )
-def test_a_chart_has_no_place_without_a_number(page: Any, site: str, points: list[Any]) -> None:
+def test_a_chart_has_no_place_without_a_number(timeline: Any, points: list[Any]) -> None:
     """Nothing is drawn at NaN or infinity, whatever the points."""
-    opened_page(page, site, ONE)
-    drawn = page.evaluate(POINTS, points)
+    drawn = timeline.evaluate(POINTS, points)
     assert "NaN" not in drawn and "Infinity" not in drawn
 
 
