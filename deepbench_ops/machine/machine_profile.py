@@ -248,7 +248,7 @@ def _figures(stored: dict[str, dict[str, Any]]) -> dict[str, Figure]:
     for name, figure in figures.items():
         value = figure.value
         if value is not None and not (type(value) in (int, float) and 0 < value <= MOST):
-            raise ValueError(f"{name} is {str(value)[:40]}, no possible number above 0")
+            raise ValueError(f"{name} is {value!r:.40}, no possible number above 0")
         if not isinstance(figure.unit, str) or not isinstance(figure.how, str):
             raise ValueError(f"{name} has a unit or a source that is no text")
         least, largest = LIMITS.get(figure.unit, (0.0, MOST))

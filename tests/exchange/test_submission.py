@@ -454,7 +454,7 @@ REFUSED = {
     a_name_of_300_letters: "machine/machine",
     a_record_below_a_nanosecond: "results/0/measurements/0/seconds/0",
     with_a_line_break: "machine/machine",
-    a_peak_in_words: "profile: ValueError: float32 is '1e13', no number above 0",
+    a_peak_in_words: "profile: ValueError: float32 is '1e13', no possible number above 0",
     faster_than_its_peak: "times the peak that its profile says",
     in_milliseconds: "results/0/points/0/seconds",
     twice: "it is there twice",
