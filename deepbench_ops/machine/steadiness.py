@@ -112,28 +112,46 @@ class SteadinessJudge:
     def levels(self) -> list[float]:
         """Levels of core latency of the machine: those in its profile and further ones in its
         records."""
-        readings = (
+        known = self.profile.latencies if self.profile else ()
+        return machine_states.learned(self._readings, known)
+
+    def state(self, records: Iterable[Record]) -> str:
+        """Return the state of the machine during the processes of a point; "" if unknown."""
+        return machine_states.together(map(self._state_of_record, records))
+
+    def _state_of_record(self, entry: Record) -> str:
+        readings = _latencies(entry)
+        if "ensemble" in entry and readings and self.levels:
+            # All its rounds are of one level. How far that reaches shows in the rounds alone.
+            level = machine_states.nearest(readings[0], self.levels)
+            return machine_states.name(level, self.levels)
+        return self._state_of(readings)
+
+    @cached_property
+    def _state_of(self) -> Callable[[Iterable[float]], str]:
+        return machine_states.namer(self.levels, self._readings)
+
+    @cached_property
+    def _readings(self) -> list[float]:
+        return [
             latency
             for file in self.files.values()
             for records in file.records.values()
             for entry in records
-            for latency in entry.get("core_latencies", ())
-        )
-        return machine_states.learned(readings, self.profile.latencies if self.profile else ())
-
-    def state(self, records: Iterable[Record]) -> str:
-        """Return the state of the machine during the processes of a point; "" if unknown."""
-        return machine_states.together(
-            self._state_of(entry.get("core_latencies", ())) for entry in records
-        )
-
-    @cached_property
-    def _state_of(self) -> Callable[[Iterable[float]], str]:
-        return machine_states.namer(self.levels)
+            for latency in _latencies(entry)
+        ]
 
     @cached_property
     def _roofs(self) -> dict[str, Roofs]:
         return {}
+
+
+def _latencies(entry: Record) -> Sequence[float]:
+    """Return the core latencies of a process; of a history's record the middle of its rounds'."""
+    readings: Sequence[float] = entry.get("core_latencies", ())
+    if "ensemble" in entry and readings:
+        return [math.sqrt(min(readings) * max(readings))]
+    return readings
 
 
 def reason(

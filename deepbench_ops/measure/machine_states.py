@@ -3,16 +3,25 @@
 The host of a virtual machine moves the virtual cores near each other or far apart for minutes at a
 time (`core_latency`). The latency tells the two apart; which values it takes differs between
 machines. So the levels at which readings lie close together are learned, and a state is the name
-of a reading's level. bench/state_comparison.py prints the times of kernels in each.
+of a reading's level. On some machines the readings of a state spread by a third: a level reaches as
+far as they lie dense. bench/state_comparison.py prints the times of kernels in each,
+bench/state_reach.py those of sweeps at the edge of a state.
 """
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 
 LEVEL_RATIO = 1.35
-"""Levels lie at least this factor apart; a reading belongs to the level within its root."""
+"""Levels lie at least this factor apart; a reading within its root belongs to the level."""
+
+STEPS = 8
+STEP = LEVEL_RATIO ** (1 / STEPS)
+DENSE = 0.15
+"""A level reaches beyond the root by steps of this factor, while each holds this share of the
+readings in the fullest one."""
 
 FEWEST_READINGS = 3
 """So many readings make a level."""
@@ -38,9 +47,9 @@ def learned(readings: Iterable[float], known: Iterable[float] = ()) -> list[floa
     readings that fit none lie within `LEVEL_RATIO` of each other, `FEWEST_READINGS` at least and
     `LEAST_SHARE` of all; then the next such place. The order of readings does not matter.
     """
-    levels, readings = sorted(known), list(readings)
+    levels, readings = sorted(known), sorted(readings)
     fewest = max(FEWEST_READINGS, LEAST_SHARE * len(readings))
-    left = sorted(each for each in readings if level_of(each, levels) is None)
+    left = _outside(readings, reaches(levels, readings))
     while len(left) >= fewest:
         group = _densest(left)
         if len(group) < fewest:
@@ -48,15 +57,38 @@ def learned(readings: Iterable[float], known: Iterable[float] = ()) -> list[floa
         centre = math.sqrt(min(group) * max(group))
         if all(_apart(centre, level) for level in levels):
             levels = sorted([*levels, centre])
-        left = [each for each in left if each not in group and level_of(each, levels) is None]
+        rest = [each for each in left if each not in group]
+        left = _outside(rest, reaches(levels, readings))
     return levels
 
 
+def reaches(
+    levels: Iterable[float], readings: Iterable[float]
+) -> Mapping[float, tuple[float, float]]:
+    """Return the range of readings in nanoseconds that belong to each level, the end excluded.
+
+    It holds all within the root of `LEVEL_RATIO`, and beyond that those that lie dense
+    (`DENSE`), at most halfway to the next level.
+    """
+    levels, ascending = sorted(levels), sorted(readings)
+    halfway = [math.sqrt(low * high) for low, high in pairwise(levels)]
+    bounds = zip([0.0, *halfway], [*halfway, math.inf], strict=True)
+    return {
+        level: _reach(level, ascending, *two) for level, two in zip(levels, bounds, strict=False)
+    }
+
+
 def level_of(reading: float, levels: Iterable[float]) -> float | None:
-    """Return the level that a reading belongs to, None where it fits none."""
+    """Return the level that a reading belongs to whatever other readings there are, None where it
+    fits none."""
     return next(
         (level for level in levels if not _apart(reading, level, math.sqrt(LEVEL_RATIO))), None
     )
+
+
+def nearest(reading: float, levels: Iterable[float]) -> float:
+    """Return the level whose ratio to a reading is least, however far it is."""
+    return min(levels, key=lambda level: abs(math.log(level / reading)))
 
 
 def fits(reading: float, level: float) -> bool:
@@ -85,9 +117,18 @@ def state(readings: Iterable[float], levels: Sequence[float]) -> str:
     return namer(levels)(readings)
 
 
-def namer(levels: Sequence[float]) -> Callable[[Iterable[float]], str]:
-    """Return `state` for these levels, as a function that remembers the readings it has named."""
-    named = cache(lambda reading: name(level_of(reading, levels), levels))
+def namer(levels: Sequence[float], known: Iterable[float] = ()) -> Callable[[Iterable[float]], str]:
+    """Return `state` for these levels, as a function that remembers the readings it has named.
+
+    known: all readings of the machine in nanoseconds, which tell how far each level reaches.
+    """
+    ranges = reaches(levels, known)
+
+    @cache
+    def named(reading: float) -> str:
+        own = (level for level, (low, end) in ranges.items() if low <= reading < end)
+        return name(next(own, None), levels)
+
     return lambda readings: together({named(each) for each in readings}) if levels else ""
 
 
@@ -97,6 +138,30 @@ def together(states: Iterable[str]) -> str:
     if UNKNOWN_STATE in known:
         return UNKNOWN_STATE
     return "" if not known else known.pop() if len(known) == 1 else CHANGED
+
+
+def _outside(readings: Iterable[float], ranges: Mapping[float, tuple[float, float]]) -> list[float]:
+    """Return the readings that belong to no level."""
+    return [each for each in readings if not any(low <= each < end for low, end in ranges.values())]
+
+
+def _reach(
+    level: float, ascending: Sequence[float], least: float, most: float
+) -> tuple[float, float]:
+    """Return the range of one level, between those bounds."""
+
+    def count(low: float) -> int:
+        return bisect_left(ascending, low * STEP) - bisect_left(ascending, low)
+
+    low, end = level / math.sqrt(LEVEL_RATIO), level * math.sqrt(LEVEL_RATIO)
+    fullest = max(count(low * STEP**step) for step in range(STEPS))
+    while low / STEP > least and count(low / STEP) >= max(FEWEST_READINGS, DENSE * fullest):
+        low /= STEP
+        fullest = max(fullest, count(low))
+    while end * STEP < most and count(end) >= max(FEWEST_READINGS, DENSE * fullest):
+        fullest = max(fullest, count(end))
+        end *= STEP
+    return low, end
 
 
 def _densest(ascending: Sequence[float]) -> Sequence[float]:

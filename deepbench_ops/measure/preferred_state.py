@@ -38,8 +38,8 @@ def derive(rounds: Sequence[Round], known: Iterable[float] = ()) -> None:
     known: levels of the machine's profile in nanoseconds; further ones are learned from all these
     rounds, so that all are to be given at once. A round without latencies keeps its state.
     """
-    levels = machine_states.learned(chain.from_iterable(map(_readings, rounds)), known)
-    state_of = machine_states.namer(levels)
+    readings = list(chain.from_iterable(map(_readings, rounds)))
+    state_of = machine_states.namer(machine_states.learned(readings, known), readings)
     for each in rounds:
         each.state = state_of(each.latencies) or each.state
         states = [state_of(_finite(two)) for two in each.sweep_latencies]
@@ -95,7 +95,9 @@ def _part(this_round: Round, state: str, rows: Sequence[int]) -> Round:
     around = [this_round.sweep_latencies[row] for row in rows]
     nominal, remark = this_round.nominal, this_round.calibration
     if this_round.nominals:
-        chosen = {(this_round.nominals[row], this_round.remarks[row]) for row in rows}
+        each_sweep = {(this_round.nominals[row], this_round.remarks[row]) for row in rows}
+        # Sweeps at the edge of the state had none: how far it reaches shows after all rounds.
+        chosen = {two for two in each_sweep if two[0] is not None} or each_sweep
         nominal, remark = chosen.pop() if len(chosen) == 1 else (None, SEVERAL_NOMINALS)
     return replace(
         this_round,

@@ -352,3 +352,23 @@ def test_processes_of_three_are_judged_by_their_majority_however_many_there_are(
     records = [process(5e-4)] * 3 + [process(1e-3)] * 2
     assert "" == reason(records, GEMM, 5e-4, NO_ROOF)
     assert "" != reason(records[1:], GEMM, 7.5e-4, NO_ROOF)
+
+
+@pytest.mark.parametrize(
+    ("latencies", "more", "state"),
+    [
+        ([170.0, 205.0], {"ensemble": {}}, "near"),
+        ([140.0, 260.0], {"ensemble": {}}, "near"),
+        ([300.0, 420.0], {"ensemble": {}}, "far"),
+        ([], {"ensemble": {}}, ""),
+        ([170.0, 205.0], {}, "near"),
+        ([140.0, 260.0], {}, "unknown"),
+    ],
+)
+def test_the_state_of_a_history_is_the_level_next_to_its_readings(latencies, more, state):
+    """Its rounds are of one level, however far that reaches; a process's readings have to fit."""
+    machine = machine_profile.Profile(
+        "here", levels=[machine_profile.LatencyLevel(each) for each in (180.0, 340.0)]
+    )
+    judge = SteadinessJudge({}, machine)
+    assert state == judge.state([process(1.0, core_latencies=latencies, **more)])

@@ -14,6 +14,13 @@ RECORDED_NEAR = [165.0, 165.0, 190.0]
 """The same machine in its other state; only ends of the range were noted."""
 OTHER_MACHINE = [442.0, 442.0, 521.0], [196.0, 196.0, 258.0]
 """Ends of the ranges of another one, far and near: its near is no level of the first one's."""
+WIDE = {303: 40, 315: 73, 327: 126, 340: 183, 353: 226, 366: 251, 380: 282, 395: 303, 410: 291}
+WIDE |= {426: 266, 442: 212, 459: 158, 477: 103, 495: 47, 514: 15}
+"""Counts of one hump of readings, each up to 1.04 times that many nanoseconds, as on a machine with
+one state; its profile has the level 441.7, of the first readings there."""
+TWO_HUMPS = {153: 20, 159: 800, 165: 2160, 171: 1900, 178: 500, 185: 460, 192: 220, 200: 55}
+TWO_HUMPS |= {207: 65, 215: 110, 224: 60, 232: 8}
+"""The same of a machine whose kernels take 4 to 12 % longer at the smaller hump."""
 
 near, far = st.floats(160, 190), st.floats(308, 340)
 spread = st.lists(st.one_of(near, far, st.floats(20, 5000)), max_size=40)
@@ -41,6 +48,45 @@ def test_stray_readings_of_many_make_no_level() -> None:
     strays = [211.0, 214.0, 218.0]
     assert 1 == len(machine_states.learned([*RECORDED_FAR * 18, *strays]))
     assert 2 == len(machine_states.learned([*RECORDED_FAR * 18, *strays, *strays]))
+
+
+def spread_out(counts: dict[int, int]) -> list[float]:
+    """Return as many readings as the counts say, evenly spread over each range."""
+    return [low * (1 + 0.038 * i / n) for low, n in counts.items() for i in range(n)]
+
+
+def test_a_level_reaches_as_far_as_readings_lie_dense() -> None:
+    """Nearly all of one wide hump is one state, though the profile's level is not its middle."""
+    readings = spread_out(WIDE)
+    for known in ([], [441.7]):
+        levels = machine_states.learned(readings, known)
+        assert 1 == len(levels)
+        state_of = machine_states.namer(levels, readings)
+        named = [state_of([each]) for each in readings]
+        assert {ONE_LEVEL, UNKNOWN_STATE} == set(named)
+        assert named.count(UNKNOWN_STATE) < 0.1 * len(named)
+        alone = [machine_states.state([each], levels) for each in readings]
+        assert alone.count(UNKNOWN_STATE) > 2 * named.count(UNKNOWN_STATE)
+
+
+def test_a_level_does_not_reach_across_a_gap() -> None:
+    """A smaller hump next to a level, with fewer readings in between, is no part of it."""
+    readings = spread_out(TWO_HUMPS)
+    levels = machine_states.learned(readings, [177.4])
+    state_of = machine_states.namer(levels, readings)
+    assert [ONE_LEVEL, UNKNOWN_STATE] == [state_of([each]) for each in (190.0, 218.0)]
+
+
+@given(spread)
+def test_ranges_of_levels_hold_what_belongs_to_them_and_do_not_overlap(readings) -> None:
+    """Whatever the readings: more of them make no reading unknown that was of a level."""
+    levels = machine_states.learned(readings)
+    ranges = machine_states.reaches(levels, readings)
+    assert levels == list(ranges)
+    for reading in readings:
+        own = machine_states.level_of(reading, levels)
+        holding = [level for level, (low, end) in ranges.items() if low <= reading < end]
+        assert holding == [own] if own is not None else len(holding) <= 1
 
 
 def test_readings_that_disagree_are_a_change() -> None:

@@ -102,6 +102,21 @@ def test_a_part_is_calibrated_by_the_nominal_reading_of_its_state():
     ]
 
 
+def test_sweeps_at_the_edge_of_a_state_are_calibrated_as_the_others_are():
+    """While they were measured it was not known how far the state reaches."""
+    edge, middle = (170.0, 171.0), (200.0, 201.0)
+    dense = [one(*[low, low * 1.01] * 5) for low in range(165, 215)]
+    taken = mixed(
+        *[middle] * 4,
+        *[edge] * 3,
+        nominals=[1.0] * 4 + [None] * 3,
+        remarks=[""] * 4 + ["raw seconds: the machine's state was unknown"] * 3,
+    )
+    preferred_state.derive([taken, *dense], LEVELS)
+    part = preferred_state.parts(taken)["near"]
+    assert (7, 1.0, "") == (len(part.sweeps), part.nominal, part.calibration)
+
+
 def test_a_round_of_both_states_counts_in_the_one_that_others_have():
     """Its sweeps of that state alone."""
     both = mixed(*[NEAR] * 6, *[FAR] * 4)
