@@ -117,26 +117,19 @@ def as_junit(lines: "Sequence[Line]", found: "Sequence[Cause]") -> str:
     """Return a suite for each machine: a case for each line judged, failed where it is slower."""
     root = xml.Element("testsuites")
     judged = [line for line in lines if line.judgeable]
+    slower = {
+        shift.after: (cause, shift) for cause in found if cause.slower for shift in cause.shifts
+    }
     for name in dict.fromkeys(line.points[0].machine for line in judged):
-        slower = {
-            shift.after.kernel: (cause, shift)
-            for cause in reversed(found)
-            if cause.machine == name and cause.slower
-            for shift in cause.shifts
-        }
-        mine = [line.points[-1] for line in judged if line.points[0].machine == name]
+        mine = [line for line in judged if line.points[0].machine == name]
         suite = xml.SubElement(root, "testsuite", name=name, tests=str(len(mine)))
         failures = 0
-        for point in mine:
-            case = xml.SubElement(
-                suite,
-                "testcase",
-                classname=f"{point.family}.{point.set}.{point.operation}",
-                name=f"{point.name}, {point.precision}",
-            )
-            if point.kernel in slower:
+        for line in mine:
+            case = xml.SubElement(suite, "testcase", _names(line))
+            slower_ones = [slower[point] for point in line.points if point in slower]
+            if slower_ones:
                 failures += 1
-                cause, shift = slower[point.kernel]
+                cause, shift = slower_ones[-1]
                 change = shift.change
                 (ratio,) = ratio_texts(change.ratio)
                 interval = interval_text(change.low, change.high)
@@ -145,3 +138,13 @@ def as_junit(lines: "Sequence[Line]", found: "Sequence[Cause]") -> str:
         suite.set("failures", str(failures))
     xml.indent(root)
     return xml.tostring(root, encoding="unicode")
+
+
+def _names(line: "Line") -> dict[str, str]:
+    """Return the names of a line's case, which no other line of its machine has."""
+    point = line.points[-1]
+    name = [point.name, point.precision, point.other_device, line.state, point.release.framework]
+    return {
+        "classname": f"{point.family}.{point.set}.{point.operation}",
+        "name": ", ".join(filter(None, name)),
+    }

@@ -319,7 +319,30 @@ def test_junit_fails_what_became_slower():
     judged = [line for line in recorded("epyc-9005-2core") if line.judgeable]
     assert int(suite.get("tests")) == len(judged)
     assert int(suite.get("failures")) == len(failed)
-    assert "m3072_n1_k128_NN, OPENBLAS_CORETYPE=Haswell, float32" in failed
+    assert "m3072_n1_k128_NN, OPENBLAS_CORETYPE=Haswell, float32, numpy" in failed
+
+
+def test_junit_tells_lines_of_one_kernel_apart():
+    """By device, framework and state of the machine: only the slower one fails."""
+    others = [
+        {"device": "cuda"},
+        {"state": "far"},
+        {"precision": "float16"},
+        {"set": "inference_server"},
+    ]
+    points = line(STEP, state="near")
+    points += [each for changed in others for each in line(FLAT, **{"state": "near", **changed})]
+    torch = [replace(release, framework="torch") for release in RELEASES]
+    for each, release in zip(line(FLAT, state="near"), torch, strict=True):
+        points.append(each._replace(release=release))
+    points[7] = points[7]._replace(state="")
+    found = kernel_lines.lines(points, [*RELEASES, *torch])
+    assert len(found) == 6
+    root = xml.fromstring(verdict_documents.as_junit(found, change_causes.causes(found)))
+    cases = root.findall("testsuite/testcase")
+    assert len({(case.get("classname"), case.get("name")) for case in cases}) == 6
+    (failed,) = (case.get("name") for case in cases if case.find("failure") is not None)
+    assert failed == f"{GEMMS[0]}, float32, near, numpy"
 
 
 @pytest.mark.parametrize(
