@@ -10,11 +10,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import fmean
 
 from deepbench_ops.analysis.kernel_lines import Line
 from deepbench_ops.analysis.machine_summary import SummaryKey, group, selections
+from deepbench_ops.analysis.points import KernelKey
+from deepbench_ops.analysis.pooled_sets import same_kernel
 from deepbench_ops.analysis.settings_and_state_agreement import comparable
-from deepbench_ops.releases.release_table import Release
+from deepbench_ops.releases.release_table import Release, timeline
 
 FEWEST_KERNELS = 3
 """A step over fewer kernels is not a family's."""
@@ -54,22 +57,25 @@ def speeds(lines: Iterable[Line]) -> list[Speed]:
 def _speed(key: SummaryKey, lines: Sequence[Line]) -> Speed | None:
     """Return the index of a family; each line counts in the steps between its own neighbours.
 
-    A release follows the earlier one on the index with which it shares the most kernels.
+    A release follows the earlier one on the index with which it shares the most kernels. A kernel
+    of several sets or states of the machine is one, with the mean of its lines' steps.
     """
-    steps: dict[Release, dict[Release, list[float]]] = defaultdict(lambda: defaultdict(list))
+    steps: dict[Release, dict[Release, dict[KernelKey, list[float]]]] = defaultdict(
+        lambda: defaultdict(lambda: defaultdict(list))
+    )
     for line in lines:
         for before, after in pairwise(comparable(line.steady)):
             gain = math.log(before.seconds / after.seconds)
-            steps[after.release][before.release].append(gain)
+            steps[after.release][before.release][same_kernel(after)].append(gain)
     logs: dict[Release, float] = {}
     kernels: dict[Release, int] = {}
-    for release in sorted(steps, key=lambda release: release.date):
+    for release in timeline(list(steps)):
         indexed = [step for step in steps[release].items() if not logs or step[0] in logs]
-        earlier, gains = max(indexed, key=lambda step: len(step[1]), default=(release, []))
+        earlier, gains = max(indexed, key=lambda step: len(step[1]), default=(release, {}))
         if len(gains) >= FEWEST_KERNELS:
             if not logs:
                 logs[earlier], kernels[earlier] = 0.0, len(gains)
-            logs[release] = logs[earlier] + sum(gains) / len(gains)
+            logs[release] = logs[earlier] + fmean(map(fmean, gains.values()))
             kernels[release] = len(gains)
     if len(logs) < 2:
         return None

@@ -1,9 +1,13 @@
 """The index of a family's speed over the releases of a framework."""
 
-import pytest
-from example_points import RELEASES, lines_of
+from datetime import date
 
+import pytest
+from example_points import GEMMS, RELEASES, lines_of, point
+
+from deepbench_ops.analysis.kernel_lines import lines
 from deepbench_ops.analysis.speed_index import speeds
+from deepbench_ops.releases.release_table import Release, timeline
 
 
 def test_speed_is_the_geometric_mean_of_what_each_kernel_gains():
@@ -35,3 +39,26 @@ def test_an_index_goes_on_where_new_kernels_outnumber_the_first_ones():
     assert speed.values == pytest.approx((1.0, 2.0, 4.0))
     assert (RELEASES[0], RELEASES[1], RELEASES[3]) == speed.releases
     assert (3, 3, 3) == speed.kernels
+
+
+def test_a_later_patch_of_an_older_minor_stays_on_the_index():
+    """Nor is one of two releases of a day left out: versions order the releases of a line."""
+    days = {"2.0.0": 1, "2.0.1": 9, "2.1.0": 5, "2.1.1": 12, "2.2.0": 12}
+    order = timeline([Release("torch", name, date(2026, 1, day)) for name, day in days.items()])
+    points = [
+        point(problem_id=GEMMS[kernel], release=release, seconds=2.0**-place)
+        for kernel in range(3)
+        for place, release in enumerate(order)
+    ]
+    (speed,) = speeds(lines(points, order))
+    assert order == speed.releases
+    assert speed.values == pytest.approx((1.0, 2.0, 4.0, 8.0, 16.0))
+
+
+def test_a_kernel_of_several_sets_counts_once():
+    """As one kernel among the others."""
+    once = lines_of((2.0, 1.0, 1.0, 1.0), (1.0, 1.0, 1.0, 1.0), (1.0, 1.0, 1.0, 1.0))
+    again = [point._replace(set="inference_server") for point in once[0].points]
+    (speed,) = speeds([*once, *lines(again, RELEASES)])
+    assert speed.values[1] == pytest.approx(2 ** (1 / 3))
+    assert (3, 3, 3, 3) == speed.kernels
