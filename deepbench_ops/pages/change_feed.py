@@ -83,5 +83,7 @@ def _day(day: date) -> str:
 def _identifier(cause: Cause) -> str:
     """An identifier of a change, the same in every publishing."""
     ends = cause.before.hash, cause.after.hash
-    key = "\n".join([cause.machine, *ends, str(cause.slower), cause.name])
+    states = sorted({shift.after.state for shift in cause.shifts} - {""})
+    own = states if cause.scope == "kernel" else []  # a kernel has a line for each state
+    key = "\n".join([cause.machine, *ends, str(cause.slower), cause.name, *own])
     return hashlib.sha1(key.encode()).hexdigest()[:16]

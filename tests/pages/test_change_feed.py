@@ -2,19 +2,23 @@
 
 import shutil
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import published_site
 import pytest
+from example_points import point
 
+from deepbench_ops.analysis import kernel_lines
 from deepbench_ops.analysis.change_causes import Cause, causes
 from deepbench_ops.asv_adapter import asv_api, configuration_check
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.exchange.submissions import submission_provenance
 from deepbench_ops.pages import change_feed, machine_lines
 from deepbench_ops.releases import release_table
+from deepbench_ops.releases.release_table import Release
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 URL = "https://bench.example/deep/"
@@ -57,6 +61,19 @@ def test_an_entry_keeps_its_id(found: Sequence[Cause]) -> None:
     """Readers of a feed take an entry with another id for news."""
     first, again = (change_feed.feed("deepbench", URL, found, {}) for _ in range(2))
     assert first == again
+
+
+def test_a_kernel_has_an_entry_for_each_state_of_the_machine() -> None:
+    """With an id of its own, though machine, releases and kernel are the same."""
+    seconds = (1.0, 1.0, 1.0, 1.0, 1.5, 1.5, 1.5, 1.5)
+    releases = [Release("numpy", f"2.{n}.0", date(2024, 1, 1 + n)) for n in range(8)]
+    points = [
+        point(release=release, seconds=each, rounds=(each, each * 1.01), state=state)
+        for state in ("near", "far")
+        for release, each in zip(releases, seconds, strict=True)
+    ]
+    entries = parsed(causes(kernel_lines.lines(points, releases))).findall(f"{ATOM}entry")
+    assert 2 == len({entry.findtext(f"{ATOM}id") for entry in entries})
 
 
 def test_no_change_is_an_empty_feed() -> None:
