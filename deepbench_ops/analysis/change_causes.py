@@ -39,7 +39,7 @@ Scope = Literal["framework", "family", "several", "kernel"]
 
 @dataclass(frozen=True)
 class Cause:
-    """Shifts between the same two releases, in the same direction, on one machine.
+    """Shifts between the same two releases, in the same direction, on one device of a machine.
 
     scope: how far they reach; watched: how many kernels of that scope could have shown it.
     elsewhere: other machines on which at least half of these kernels changed in the same way.
@@ -106,11 +106,13 @@ class Cause:
     def name(self) -> str:
         """The change in words."""
         first = self.shifts[0].after
+        if self.scope == "kernel":
+            return first.description
         if self.scope == "framework":
-            return f"most kernels of {first.release.framework}"
-        if self.scope != "kernel":
-            return f"{first.family}, {first.precision}"
-        return first.description
+            scope = f"most kernels of {first.release.framework}"
+        else:
+            scope = f"{first.family}, {first.precision}"
+        return ", ".join(filter(None, [scope, first.other_device]))
 
 
 def causes(lines: Sequence[Line], each: bool = False) -> list[Cause]:
@@ -121,12 +123,12 @@ def causes(lines: Sequence[Line], each: bool = False) -> list[Cause]:
     """
     judged = [line for line in lines if line.judgeable]
     watched = _watched(judged)
-    together: dict[tuple[str, str, str, bool], list[Shift]] = defaultdict(list)
+    together: dict[tuple[str, str, str, str, bool], list[Shift]] = defaultdict(list)
     for line in judged:
         for shift in line.changes:
             after = shift.after
             pair = shift.before.release.hash, after.release.hash
-            together[after.machine, *pair, shift.slower].append(shift)
+            together[after.machine, after.device, *pair, shift.slower].append(shift)
     found = [cause for shifts in together.values() for cause in _split(shifts, watched, each)]
     return sorted(_with_elsewhere(found), key=_order)
 
@@ -161,21 +163,22 @@ def _watched(lines: Iterable[Line]) -> KernelCounts:
     for line in lines:
         later = [point.release.hash for point in line.steady[1:]]
         first = line.points[0]
-        for scope in ((first.machine,), (first.machine, first.family, first.precision)):
+        place = first.machine, first.device
+        for scope in (place, (*place, first.family, first.precision)):
             counted[scope].update(later)
     return {
-        (machine, commit, *scope): count
-        for (machine, *scope), commits in counted.items()
+        (machine, device, commit, *scope): count
+        for (machine, device, *scope), commits in counted.items()
         for commit, count in commits.items()
     }
 
 
 def _framework(point: Point) -> tuple[object, ...]:
-    return point.machine, point.release.hash
+    return point.machine, point.device, point.release.hash
 
 
 def _family(point: Point) -> tuple[object, ...]:
-    return point.machine, point.release.hash, point.family, point.precision
+    return *_framework(point), point.family, point.precision
 
 
 def _split(shifts: list[Shift], watched: KernelCounts, each: bool) -> list[Cause]:
@@ -239,7 +242,7 @@ def _with_elsewhere(found: Sequence[Cause]) -> list[Cause]:
 def _anywhere(shift: Shift) -> tuple[object, ...]:
     """Return the fields in which a shift must agree with one on another machine."""
     before, after = shift.before.release.hash, shift.after.release.hash
-    return before, after, shift.slower, shift.after.kernel
+    return before, after, shift.slower, shift.after.device, shift.after.kernel
 
 
 def _order(cause: Cause) -> tuple[object, ...]:

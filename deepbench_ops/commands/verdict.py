@@ -3,11 +3,11 @@
 import math
 import sys
 from collections.abc import Sequence
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from packaging.version import Version
 
 from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import (
@@ -125,7 +125,7 @@ def verdict(
     from deepbench_ops.releases import release_table, table_location
 
     order = table_location.measurable(results)
-    earliest = date.min if since is None else release_table.find(since, order).date
+    earliest = None if since is None else release_table.find(since, order)
     only = None if release is None else release_table.find(release, order)
     if machine is not None and all_machines:
         raise DeepbenchError("give either --machine or --all-machines")
@@ -136,25 +136,25 @@ def verdict(
     chosen = _machines(results, machine, all_machines, order)
     lines = _lines(results, chosen, order)
     say(entry_conflicts.remarks(results / name for name in chosen), form)
-    _demand_releases(lines, since, earliest, only)
+    _demand_releases(lines, earliest, only)
     if steps is not None:
         found_steps = [
             step
             for step in steps_beyond(lines, steps)
-            if step.after.release.date > earliest and only in (None, step.after.release)
+            if _is_after(earliest, step.after.release) and only in (None, step.after.release)
         ]
         return print_steps(found_steps, form)
     every = [point for line in lines for point in line.points]
     switched = [
         switch
         for switch in implementation_changes.switches(implementation_changes.of_lines(lines))
-        if switch.after.date > earliest and only in (None, switch.after)
+        if _is_after(earliest, switch.after) and only in (None, switch.after)
     ]
     say([*notes(every), *remarks(every), *implementation_changes.remarks(switched)], form)
     found = [
         cause
         for cause in causes(lines, each)
-        if cause.after.date > earliest and only in (None, cause.after)
+        if _is_after(earliest, cause.after) and only in (None, cause.after)
     ]
     confirmed = _confirm(found, machine, rounds) if confirm else None
     suspects = found
@@ -214,7 +214,7 @@ def _too_short(lines: "Sequence[Line]", all_machines: bool, order: "Sequence[Rel
 
 
 def _demand_releases(
-    lines: "Sequence[Line]", since: str | None, earliest: date, only: "Release | None"
+    lines: "Sequence[Line]", earliest: "Release | None", only: "Release | None"
 ) -> None:
     """Raise NoAnswer where no line that is judged has the releases asked for."""
     judged = {point.release for line in lines if line.judgeable for point in line.points}
@@ -222,8 +222,18 @@ def _demand_releases(
         return
     if only is not None and only not in judged:
         raise NoAnswer(f"{only.name}: no kernel with enough releases for a verdict has it")
-    if since is not None and all(one.date <= earliest for one in judged):
-        raise NoAnswer(f"no release after {since} is measured: nothing to compare")
+    if earliest is not None and not any(_is_after(earliest, one) for one in judged):
+        raise NoAnswer(f"no release after {earliest.name} is measured: nothing to compare")
+
+
+def _is_after(earliest: "Release | None", release: "Release") -> bool:
+    """Whether a release is newer than that of --since, if any: of its own framework by version, as
+    on lines, of others by day."""
+    if earliest is None:
+        return True
+    if earliest.framework != release.framework:
+        return release.date > earliest.date
+    return Version(release.version) > Version(earliest.version)
 
 
 def _lines(results: Path, chosen: Sequence[str], order: "Sequence[Release]") -> "list[Line]":

@@ -309,6 +309,35 @@ def test_json_holds_every_kernel():
             assert kernel["low"] <= kernel["ratio"] <= kernel["high"]
 
 
+def test_a_cause_is_of_one_device():
+    """Kernels that became slower on the processor and on the GPU are two causes, each named."""
+    points = [
+        each
+        for problem in GEMMS[:4]
+        for device in ("cpu", "cuda")
+        for each in line(STEP, problem=problem, device=device)
+    ]
+    found = change_causes.causes(kernel_lines.lines(points, RELEASES))
+    assert {"most kernels of numpy", "most kernels of numpy, cuda"} == {one.name for one in found}
+    assert [4, 4] == [one.watched for one in found]
+
+
+def test_changes_since_a_release_are_those_of_higher_versions():
+    """Also of its day, and without later patches of older minors; of other frameworks later days
+    count."""
+    day = date(2024, 6, 1)
+    since = Release("numpy", "2.0.0", day)
+    others = [
+        Release("numpy", "2.0.1", day),
+        Release("numpy", "1.26.9", day + timedelta(9)),
+        Release("torch", "2.0.0", day),
+        Release("torch", "1.0.0", day + timedelta(1)),
+    ]
+    after = command._is_after
+    assert [True, False, False, True] == [after(since, one) for one in others]
+    assert all(after(None, one) for one in others)
+
+
 def test_junit_fails_what_became_slower():
     """A case for each line judged; failures are those of the table."""
     root = xml.fromstring(run("--machine", "epyc-9005-2core", "--format", "junit").output)
