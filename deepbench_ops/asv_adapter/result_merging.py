@@ -37,12 +37,13 @@ def merge(new: Results, stored: Results | None, records: Iterable[Record]) -> No
     ``new.changed``: the keys of the points that the run measured.
     """
     looks = _quick_looks(records)
-    ran = {name for name, _ in new.changed}
     fields = private_result_fields.of(new)
+    # A benchmark that the run removed is one that it has not reached.
+    ran = {name for name, _ in new.changed} & fields.values.keys()
     known = private_result_fields.of(stored) if stored else None
     for name in {*fields.values, *(known.values if known else ())} - ran:
         _take_over(fields, known, name)
-    for name in ran & fields.values.keys():
+    for name in ran:
         same = known and name in known.values and known.versions.get(name) == fields.versions[name]
         _restore(fields, known if same else None, name, new.changed, looks)
 

@@ -152,6 +152,19 @@ def test_a_single_sample_of_a_long_call_is_a_measurement(tmp_path):
     assert values_in(path) == pytest.approx([9.0, 2.01, 3.015])
 
 
+@pytest.mark.parametrize("version", ["1", "2"])
+def test_a_benchmark_that_a_run_did_not_reach_keeps_its_times(tmp_path, version):
+    """A run that ends at its limit removes what it left without a time; what was stored stays."""
+    path = save(tmp_path, [1.0, 2.0, 3.0])
+    results = loaded(tmp_path)
+    results.add_result({**BENCHMARK, "version": version}, outcome([math.nan] * 3))
+    results.remove_result(BENCHMARK["name"])
+    other = {**BENCHMARK, "name": "gemm.InferenceServer.kernel_forward"}
+    results.add_result(other, outcome([1.0, 1.0, 1.0]))
+    results.save(str(tmp_path))
+    assert [1.0, 2.0, 3.0] == pytest.approx(values_in(path), rel=0.01)
+
+
 def test_another_version_of_a_benchmark_starts_afresh(tmp_path):
     """Numbers of an older benchmark version are not mixed with the new version's."""
     path = save(tmp_path, [1.0, 2.0, 3.0])
