@@ -226,12 +226,13 @@ def add(
 
     kept = [entry for entry in kept if stays(entry)]
     for entry in records:
-        if "skipped" in entry:
-            continue
-        conditions = entry["fingerprint"]
-        entry["fingerprint"] = facts_digest.digest(conditions)
-        facts[entry["fingerprint"]] = conditions
-    write(path, facts, [*kept, *records], ready)
+        if "skipped" not in entry:
+            conditions = entry["fingerprint"]
+            digest = facts_digest.digest(conditions)
+            facts[digest] = conditions
+            entry = {**entry, "fingerprint": digest}
+        kept.append(entry)
+    write(path, facts, kept, ready)
     _filed.update((path, identity) for identity in coming)
 
 

@@ -82,6 +82,13 @@ def test_records_join_a_compressed_file(tmp_path):
     assert tmp_path / RESULT == measurement_files.result_of(path)
 
 
+def test_filing_leaves_the_records_as_they_came(tmp_path):
+    """A run's journal keeps the same ones for the next run, which files them again."""
+    record = a_record("a", 1.0)
+    measurement_files.add(tmp_path / "a.measurements.jsonl.gz", [record])
+    assert a_record("a", 1.0) == record
+
+
 def test_a_record_of_an_ensemble_replaces_its_earlier_one(tmp_path):
     """Rounds that decide which ones count may also change the first of them, and so its start."""
     path = tmp_path / RESULT.replace(".json", measurement_files.SUFFIX)
