@@ -6,6 +6,7 @@ of old and new releases can therefore alternate, which cancels the drift of a ma
 """
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,6 +19,7 @@ from asv.util import ProcessError, UserError
 from deepbench_ops.asv_adapter import configuration_check
 from deepbench_ops.asv_adapter.release_repository import ReleaseRepo
 from deepbench_ops.errors import DeepbenchError
+from deepbench_ops.measure.core_choice import VARIABLE as CORES
 from deepbench_ops.releases.environment_install import Installation, project_root
 from deepbench_ops.releases.installed_release import installation
 from deepbench_ops.releases.release_table import Release
@@ -147,6 +149,15 @@ class ReleaseEnvironment(Environment):
         return self._release.hash if self._release else None
 
 
+def is_of_this_process(variables: Mapping[str, str]) -> bool:
+    """Return whether an environment with these variables measures under the run conditions and on
+    the cores that this process has: what this one measures is filed there."""
+    cores = os.environ.get(CORES, "")
+    return variables.get(CORES, cores) == cores and all(
+        condition.of(variables) == condition.of(os.environ) for condition in CONDITIONS
+    )
+
+
 def demand_measurable(release: Release) -> None:
     """Raise UserError, with the reason, for a release that can be shown but not measured."""
     if not release.measurable:
@@ -164,7 +175,7 @@ def _refuse_hidden_axes(tagged_env_vars: dict[tuple[str, str], str]) -> None:
     axes = {name for _, name in tagged_env_vars}
     for condition in CONDITIONS:
         name = condition.variable
-        if condition.on_request and name in os.environ and name not in axes:
+        if condition.of(os.environ) != condition.usual and name not in axes:
             raise UserError(
                 f"{name} is set to {os.environ[name]!r} in the environment, and its results would "
                 f"be filed under the usual {condition.name}, {condition.usual}: unset it, and add "

@@ -28,10 +28,11 @@ from deepbench_ops.asv_adapter import (
     result_saving,
     run_command,
 )
-from deepbench_ops.asv_adapter.asv_environment import ReleaseEnvironment
+from deepbench_ops.asv_adapter.asv_environment import ReleaseEnvironment, is_of_this_process
 from deepbench_ops.asv_adapter.patch_installation import applied
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.machine import machine_profile
+from deepbench_ops.measure import core_choice
 from deepbench_ops.measure.nominal_readings import NominalReadings
 from deepbench_ops.releases.release_table import Release
 from deepbench_ops.run_conditions import CONDITIONS
@@ -125,12 +126,13 @@ def _machine(conf: Config, say: Callable[[str], object]) -> dict[str, str]:
 
 def _environment(conf: Config) -> Environment:
     """Return the environment that has the conditions of this process. Raises UserError."""
-    asked = {condition.name: condition.of(os.environ) for condition in CONDITIONS}
     for each in environment.get_environments(conf, None):
-        has = {condition.name: condition.of(each.env_vars) for condition in CONDITIONS}
-        if isinstance(each, ReleaseEnvironment) and has == asked:
+        if isinstance(each, ReleaseEnvironment) and is_of_this_process(each.env_vars):
             return each
-    text = ", ".join(f"{name} {value}" for name, value in asked.items())
+    asked = [f"{condition.name} {condition.of(os.environ)}" for condition in CONDITIONS]
+    if cores := os.environ.get(core_choice.VARIABLE):
+        asked.append(f"cores {cores}")
+    text = ", ".join(asked)
     raise UserError(
         f"asv.conf.json has no environment with {text}: add the values to matrix, as its comments"
         " show"

@@ -161,20 +161,17 @@ def without_readings(conf: Config, machine: str | None) -> list[str]:
 def _is_existing(conf: Config, options: Mapping[str, Any]) -> bool:
     """Whether a run measures in existing interpreters alone, whose times asv stores nowhere.
 
-    Raises UserError where they are to be stored as those of a release.
+    Raises UserError where times are to be stored as those of another release.
     """
+    named = options.get("set_commit_hash") is not None
+    if named and conf.dvcs == release_repository.ReleaseRepo.dvcs:
+        raise UserError(
+            "--set-commit-hash: times of a release are measured in its own environment: deepbench"
+            " release add RELEASE --python PATH makes an existing interpreter that of a release"
+        )
     given = options.get("env_spec")
     found = list(environment.get_environments(conf, given, verbose=False)) if given else []
-    if not found or not environment.is_existing_only(found):
-        return False
-    if options.get("set_commit_hash") is None:
-        return True
-    if conf.dvcs != release_repository.ReleaseRepo.dvcs:
-        return False
-    raise UserError(
-        "--set-commit-hash: times of a release are measured in its own environment: deepbench"
-        " release add RELEASE --python PATH makes an existing interpreter that of a release"
-    )
+    return bool(found) and environment.is_existing_only(found) and not named
 
 
 def _framework(conf: Config) -> Callable[[str], str]:

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -70,17 +70,18 @@ class Question:
         joined: dict[str, set[ResultKey]] = {}
         for plan in plans:
             joined |= plan.expected
-        left = {
-            each: _left(conf, found, each, self.options, joined.get(each, ())) for each in hashes
-        }
         own = records(Path(conf.results_dir), machine_entry.default_name())
         known = costs(own, bool(self.options.get("quick")))
-        alone = environments * sum(
-            forecast(points, self.framework(each), known) for each, points in left.items()
-        )
+        points, seconds = 0, 0.0
+        for each in hashes:
+            whole = _left(conf, found, each, self.options)
+            joining = joined.get(each, ())  # in one of the environments
+            left = Counter({point: n for point, n in whole.items() if point not in joining})
+            points += left.total() + (environments - 1) * whole.total()
+            first, other = (forecast(one, self.framework(each), known) for one in (left, whole))
+            seconds += first + (environments - 1) * other
         together = [each for plan in plans for each in plan.seconds.values() if each > 0]
-        if (seconds := alone + sum(together)) > LONG_SECONDS:
-            points = environments * sum(each.total() for each in left.values())
+        if (seconds := seconds + sum(together)) > LONG_SECONDS:
             demand_consent(points, len(hashes), seconds, len(together))
 
 
@@ -191,10 +192,8 @@ def _left(
     found: Benchmarks,
     hash: str,
     options: Mapping[str, Any],
-    joined: Collection[ResultKey] = (),
 ) -> Counter[ResultKey]:
-    """Return how often each point of a release is to be measured, without those that join a
-    history."""
+    """Return how often each point of a release is to be measured in an environment."""
     there = _there(conf, found, hash, options)
     extra = {**(options.get("attribute") or {}), **({"rounds": 1} if options.get("quick") else {})}
     left: Counter[ResultKey] = Counter()
@@ -202,8 +201,7 @@ def _left(
         if name in there:
             continue
         for point in run_hooks.selected(benchmark, found.benchmark_selection.get(name)):
-            if point not in joined:
-                left[point] += run_hooks.rounds(benchmark, None, extra)
+            left[point] += run_hooks.rounds(benchmark, None, extra)
     return left
 
 

@@ -23,7 +23,7 @@ from asv.runner import BenchmarkResult
 from asv.util import UserError
 
 import deepbench_ops
-from deepbench_ops.asv_adapter import machine_entry, private_result_fields
+from deepbench_ops.asv_adapter import asv_environment, machine_entry, private_result_fields
 from deepbench_ops.asv_adapter.asv_run_journal import (
     MeasuredPoint,
     Record,
@@ -60,9 +60,9 @@ class OngoingRun:
     saving: whether asv saves its results. appending: whether the user asked asv to join samples to
     the stored ones. command: digest of the user's request, "" where its saved points
     are not kept for a resumed run. joined: by release's hash the points that were measured in an
-    ensemble before, and are left out. until: reading of time.monotonic from which on no point is
-    begun. last_round: whether no other round of the present release
-    follows.
+    ensemble before, under the conditions of this process; there they are left out. until: reading
+    of time.monotonic from which on no point is begun. last_round: whether no other round of the
+    present release follows.
     """
 
     def __init__(self, spool: Path) -> None:
@@ -170,7 +170,8 @@ class OngoingRun:
         if options.get("quick"):
             extra["rounds"] = 1
         left: Counter[ResultKey] = Counter()
-        self._left_out = self.joined.get(env.installed_commit_hash, set())
+        here = asv_environment.is_of_this_process(env.env_vars)
+        self._left_out = self.joined.get(env.installed_commit_hash, set()) if here else set()
         for name, benchmark in benchmarks.items():
             times = rounds(benchmark, options.get("run_rounds"), extra)
             for point in selected(benchmark, benchmarks.benchmark_selection.get(name)):

@@ -199,8 +199,9 @@ def test_an_existing_python_is_measured_and_nothing_is_stored(suite, existing):
     assert "1 of 1 points" in said
     assert before == {path: path.read_bytes() for path in suite.glob("results/*/*-*-*")}
     assert kept == list(suite.glob(".asv/unfinished/*.jsonl"))
-    said = asv(suite, "run", existing, "--set-commit-hash", "numpy-1.0.0", code=1)
-    assert "deepbench release add RELEASE --python PATH makes an existing interpreter" in said
+    for where in ([existing], ["numpy-1.1.0^!"]):
+        said = asv(suite, "run", *where, "--set-commit-hash", "numpy-1.0.0", code=1)
+        assert "deepbench release add RELEASE --python PATH makes an existing interpreter" in said
 
 
 def test_existing_leaves_out_what_cannot_be_measured(suite):

@@ -9,7 +9,13 @@ import pytest
 from asv.util import UserError
 
 from deepbench_ops import project
-from deepbench_ops.asv_adapter import history_join, machine_entry, run_forecast, run_hooks
+from deepbench_ops.asv_adapter import (
+    asv_environment,
+    history_join,
+    machine_entry,
+    run_forecast,
+    run_hooks,
+)
 from deepbench_ops.asv_adapter.run_progress import duration_text
 from deepbench_ops.measure.kernel_identity import KernelIdentity
 from deepbench_ops.releases import release_table
@@ -147,7 +153,36 @@ def test_left_out_points_start_no_process(tmp_path):
         items=lambda: [(SERVER[0], benchmark)], benchmark_selection={SERVER[0]: [0]}
     )
     run.saving = False
-    run._begin(benchmarks, SimpleNamespace(installed_commit_hash="commit"), {})
+    run._begin(benchmarks, SimpleNamespace(installed_commit_hash="commit", env_vars={}), {})
     answer = run.around_point(lambda *a, **k: pytest.fail("started"))(benchmark, None, 0)
     assert [True] == list(map(math.isnan, answer.result))
     assert ([None], [None], 0) == (answer.samples, answer.number, answer.errcode)
+
+
+@pytest.mark.parametrize(
+    ("variables", "left_out"),
+    [
+        ({"DEEPBENCH_CACHE": "warm"}, True),
+        ({"DEEPBENCH_CACHE": "cold"}, False),
+        ({"DEEPBENCH_CORES": "near"}, False),
+    ],
+)
+def test_points_are_left_out_where_the_history_was_measured(tmp_path, variables, left_out):
+    """Other environments of the matrix measure them: the history is not of their conditions."""
+    run = run_hooks.OngoingRun(tmp_path)
+    run.joined, run.saving = {"commit": {SERVER}}, False
+    none = SimpleNamespace(items=lambda: [], benchmark_selection={})
+    run._begin(none, SimpleNamespace(installed_commit_hash="commit", env_vars=variables), {})
+    assert ({SERVER} if left_out else set()) == run._left_out
+    assert left_out == asv_environment.is_of_this_process(variables)
+
+
+def test_a_condition_that_only_the_process_has_is_refused(monkeypatch):
+    """Its results would be filed under the usual one; the usual value may be set."""
+    warm = {("env_nobuild", "DEEPBENCH_DEVICE"): "cpu"}
+    monkeypatch.setenv("DEEPBENCH_CACHE", "warm")
+    asv_environment._refuse_hidden_axes(warm)
+    monkeypatch.setenv("DEEPBENCH_CACHE", "cold")
+    with pytest.raises(UserError, match="DEEPBENCH_CACHE is set to 'cold' in the environment"):
+        asv_environment._refuse_hidden_axes(warm)
+    asv_environment._refuse_hidden_axes({**warm, ("env_nobuild", "DEEPBENCH_CACHE"): "warm"})

@@ -254,7 +254,7 @@ def test_all_rounds_of_a_release_are_taken_up_until_the_last_is_saved(tmp_path, 
         found = []
         point = watching.around_point(measure)
         run = watching.around_run(lambda *_, **__: found.append(point(benchmark, None, 0)))
-        environment = SimpleNamespace(installed_commit_hash="0" * 40, name="release")
+        environment = SimpleNamespace(installed_commit_hash="0" * 40, name="release", env_vars={})
         run(Suite({"a.B.kernel_c": benchmark}), environment, run_rounds=[round_number])
         return [answer.samples for answer in found]
 
@@ -296,7 +296,7 @@ def test_points_of_another_machine_or_processor_are_measured_again(tmp_path, mon
         killed = run_hooks.OngoingRun(tmp_path / "spool")
         point = killed.around_point(measure)
         run = killed.around_run(lambda *_, **__: point(benchmark, None, 0))
-        environment = SimpleNamespace(installed_commit_hash="0" * 40, name="release")
+        environment = SimpleNamespace(installed_commit_hash="0" * 40, name="release", env_vars={})
         results = Results({"machine": machine}, {}, "0" * 40, 0, "3", "release", {})
         run(Suite({"a.B.kernel_c": benchmark}), environment, results=results)
         return len(measured)
@@ -422,7 +422,7 @@ def test_answers_last_while_one_release_is_measured(tmp_path, monkeypatch):
         found.append(RunCache("rate").get("float32"))
 
     run_hooks.OngoingRun(tmp_path).around_run(run)(
-        Suite(), SimpleNamespace(installed_commit_hash=""), profile=True
+        Suite(), SimpleNamespace(installed_commit_hash="", env_vars={}), profile=True
     )
     assert found == [None]
 
