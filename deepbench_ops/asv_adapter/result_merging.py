@@ -34,7 +34,8 @@ def merge(new: Results, stored: Results | None, records: Iterable[Record]) -> No
     the run did not measure are as old as its beginning: the stored result has them, or they have
     been removed from it meanwhile.
 
-    ``new.changed``: the keys of the points that the run measured.
+    ``new.changed``: the keys of the points that the run measured; those with a stored value leave
+    it.
     """
     looks = _quick_looks(records)
     fields = private_result_fields.of(new)
@@ -98,6 +99,7 @@ def _restore(
         for kind, column in enumerate(columns):
             column[i] = held[kind][i]
         restored = True
+        changed.discard((name, key))
     if restored:
         for field, column in zip(new.columns, columns, strict=True):
             field[name] = column

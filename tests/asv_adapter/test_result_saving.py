@@ -20,6 +20,7 @@ from deepbench_ops.asv_adapter import (
     atomic_asv_json,
     machine_entry,
     patch_installation,
+    private_result_fields,
     result_merging,
     result_saving,
     run_hooks,
@@ -141,6 +142,18 @@ def test_a_quick_look_does_not_replace_a_measurement(tmp_path):
     path = save(tmp_path, [1.0, None, 3.0])
     save(tmp_path, [9.0, 9.0, 9.0], spread=[1.0])
     assert values_in(path) == pytest.approx([1.005, 9.0, 3.015])
+
+
+@pytest.mark.parametrize("later", [[math.nan] * 3, [None] * 3])
+def test_a_value_that_stays_keeps_its_interval(tmp_path, later):
+    """That of a history is of its rounds' ratios, and does not follow from its samples."""
+    path = save(tmp_path, [1.0, 2.0, 3.0])
+    stored = Results.load(str(path))
+    first, *_ = private_result_fields.of(stored).stats[BENCHMARK["name"]]
+    first.update(ci_99_a=0.9, ci_99_b=1.2)
+    stored.save(str(tmp_path))
+    save(tmp_path, later)
+    assert (0.9, 1.2) == (stats_in(path)[0]["ci_99_a"], stats_in(path)[0]["ci_99_b"])
 
 
 def test_a_single_sample_of_a_long_call_is_a_measurement(tmp_path):
