@@ -75,6 +75,9 @@ def _of_releases(run: Function) -> Function:
     def wrapped(cls: type, conf: Config, range_spec: Any = None, **kwargs: Any) -> Any:
         _prepare(conf, kwargs)
         ongoing = run_hooks.current()
+        if kwargs.get("quick"):
+            # It has one round. asv would remove samples in the others, and join the quick one.
+            kwargs["interleave_rounds"] = False
         existing = _is_existing(conf, kwargs)
         ongoing.saving = not existing and not kwargs.get("dry_run", False)
         ongoing.appending = bool(kwargs.get("append_samples", False))

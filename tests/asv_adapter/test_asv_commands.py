@@ -189,6 +189,15 @@ def test_a_bare_run_measures_the_newest_release(suite):
     assert "no release is measured without asking: name one, such as torch-1.0.0" in said
 
 
+@pytest.mark.slow
+def test_a_quick_run_in_rounds_replaces_no_measurement(suite):
+    """It has one round; in the others asv would remove the stored samples."""
+    before = results(suite)
+    said = asv(suite, "run", "--quick", "--interleave-rounds", "numpy-1.0.0^!")
+    assert "points to measure" in said
+    assert before == results(suite)
+
+
 @pytest.mark.parametrize("existing", ["--python=same", "-Eexisting:same"])
 def test_an_existing_python_is_measured_and_nothing_is_stored(suite, existing):
     """It is of no release, so that the command takes none, and keeps no points for the next one."""
