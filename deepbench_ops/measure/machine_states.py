@@ -45,20 +45,23 @@ def learned(readings: Iterable[float], known: Iterable[float] = ()) -> list[floa
 
     known: levels of earlier readings; they stay as they are. A further level is where most of the
     readings that fit none lie within `LEVEL_RATIO` of each other, `FEWEST_READINGS` at least and
-    `LEAST_SHARE` of all; then the next such place. The order of readings does not matter.
+    `LEAST_SHARE` of all; then the next such place. The sparse edge of a level is none: there is a
+    gap in between. The order of readings does not matter.
     """
     levels, readings = sorted(known), sorted(readings)
     fewest = max(FEWEST_READINGS, LEAST_SHARE * len(readings))
-    left = _outside(readings, reaches(levels, readings))
+    ranges = reaches(levels, readings)
+    left = _outside(readings, ranges)
     while len(left) >= fewest:
         group = _densest(left)
         if len(group) < fewest:
             break
         centre = math.sqrt(min(group) * max(group))
-        if all(_apart(centre, level) for level in levels):
+        if _is_further(centre, group, ranges, readings):
             levels = sorted([*levels, centre])
-        rest = [each for each in left if each not in group]
-        left = _outside(rest, reaches(levels, readings))
+            ranges = reaches(levels, readings)
+        first, last = group[0], group[-1]
+        left = _outside((each for each in left if not first <= each <= last), ranges)
     return levels
 
 
@@ -145,22 +148,52 @@ def _outside(readings: Iterable[float], ranges: Mapping[float, tuple[float, floa
     return [each for each in readings if not any(low <= each < end for low, end in ranges.values())]
 
 
+def _is_further(
+    centre: float,
+    group: Sequence[float],
+    ranges: Mapping[float, tuple[float, float]],
+    ascending: Sequence[float],
+) -> bool:
+    """Return whether a group of readings is a level next to those with these ranges."""
+    root = math.sqrt(LEVEL_RATIO)
+    fullest = max(group, key=lambda low: _count(ascending, low))
+    most = _count(ascending, fullest)
+    for low, end in ranges.values():
+        if low / root < centre < end * root:
+            return False
+        between, to = (end, fullest) if end <= fullest else (fullest, low)
+        counts = []
+        while between < to:
+            counts.append(_count(ascending, between))
+            between *= STEP
+        if min(counts, default=0) > most / 2:
+            return False
+    return True
+
+
+def _count(ascending: Sequence[float], low: float) -> int:
+    """Return how many readings lie in the step that begins there."""
+    return bisect_left(ascending, low * STEP) - bisect_left(ascending, low)
+
+
 def _reach(
     level: float, ascending: Sequence[float], least: float, most: float
 ) -> tuple[float, float]:
     """Return the range of one level, between those bounds."""
-
-    def count(low: float) -> int:
-        return bisect_left(ascending, low * STEP) - bisect_left(ascending, low)
-
     low, end = level / math.sqrt(LEVEL_RATIO), level * math.sqrt(LEVEL_RATIO)
-    fullest = max(count(low * STEP**step) for step in range(STEPS))
-    while low / STEP > least and count(low / STEP) >= max(FEWEST_READINGS, DENSE * fullest):
+    fullest = max(_count(ascending, low * STEP**step) for step in range(STEPS))
+    while low / STEP > least:
+        further = _count(ascending, low / STEP)
+        if further < max(FEWEST_READINGS, DENSE * fullest):
+            break
         low /= STEP
-        fullest = max(fullest, count(low))
-    while end * STEP < most and count(end) >= max(FEWEST_READINGS, DENSE * fullest):
-        fullest = max(fullest, count(end))
+        fullest = max(fullest, further)
+    while end * STEP < most:
+        further = _count(ascending, end)
+        if further < max(FEWEST_READINGS, DENSE * fullest):
+            break
         end *= STEP
+        fullest = max(fullest, further)
     return low, end
 
 

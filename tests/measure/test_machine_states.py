@@ -69,6 +69,15 @@ def test_a_level_reaches_as_far_as_readings_lie_dense() -> None:
         assert alone.count(UNKNOWN_STATE) > 2 * named.count(UNKNOWN_STATE)
 
 
+def test_the_sparse_edge_of_a_level_is_no_level() -> None:
+    """Readings beyond its reach become more towards it; after a gap they are a level."""
+    edge = {222 + 9 * step: 2 + 2 * step for step in range(9)}
+    alike = [*spread_out(WIDE), *spread_out(edge)]
+    assert [441.7] == machine_states.learned(alike, [441.7])
+    apart = [*spread_out(WIDE), *spread_out({200: 40, 208: 40})]
+    assert 2 == len(machine_states.learned(apart, [441.7]))
+
+
 def test_a_level_does_not_reach_across_a_gap() -> None:
     """A smaller hump next to a level, with fewer readings in between, is no part of it."""
     readings = spread_out(TWO_HUMPS)
