@@ -29,7 +29,7 @@ class Rank:
 
     device: "" where it is the usual one, or the only one of a machine, such as of a published GPU.
     rate: FLOP/s, of an all-reduce bytes/s, as the geometric mean over the shared kernels.
-    roof: the same of the roofs of these kernels, None where no kernel has one.
+    roof: the same of the roofs of the kernels that it is ranked by, None where none has one.
     frameworks: those that were fastest on a kernel, the most frequent first.
     day: of the newest release among them. kernels and through: see `shared_kernels.SharedMean`.
     """
@@ -138,7 +138,8 @@ def _ranking(
     ranks = []
     for name, level in found.items():
         own = points[name]
-        used = [own[kernel] for kernel in own if kernel in kernels or level.through]
+        shared = points[level.through] if level.through else kernels
+        used = [own[kernel] for kernel in own if kernel in shared]
         by = Counter(point.release.framework for point in used)
         ranks.append(
             Rank(

@@ -198,6 +198,33 @@ def test_a_ranking_has_the_roof_of_its_kernels():
     assert roofs["other"] is None
 
 
+def test_a_machine_ranked_through_another_has_the_roof_of_the_kernels_they_share():
+    """Its other kernels and their frameworks do not count."""
+    peak = Figure(1e12, "FLOP/s", "measured: product")
+    memory = Figure(1e15, "bytes/s", "measured: copy")
+    profile = Profile("few", peaks={"cpu": {"float32": peak}}, bandwidth={"cpu": memory})
+    own = {
+        "box": dict.fromkeys(GEMMS[:6], 0.5),
+        "other": dict.fromkeys(GEMMS[:6], 0.5),
+        "few": dict.fromkeys(GEMMS[:3], 0.5) | dict.fromkeys(GEMMS[6:10], 0.1),
+    }
+    points = [
+        point(
+            machine=machine,
+            problem_id=id,
+            seconds=problem_of("gemm", id).flops / (share * 1e12),
+            release=TORCH if id in GEMMS[6:] else RELEASES[3],
+        )
+        for machine, shares in own.items()
+        for id, share in shares.items()
+    ]
+    (ranking,) = ranked(*points, profiles={"few": profile})
+    (few,) = [rank for rank in ranking.ranks if rank.machine == "few"]
+    assert ("box", 3, ("numpy",)) == (few.through, few.kernels, few.frameworks)
+    assert few.roof is not None
+    assert pytest.approx(0.5) == few.rate / few.roof
+
+
 def test_unsteady_times_and_unusual_runs_are_not_ranked():
     """Nor are machines without another one to compare with."""
     points = [
