@@ -18,10 +18,12 @@ from typing import Any
 
 import numpy as np
 
+from deepbench_ops.asv_adapter import result_files
 from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.fleet import job_folder
 from deepbench_ops.fleet.fleet_plan import Plan
 from deepbench_ops.fleet.job_folder import JobFolder
+from deepbench_ops.run_conditions import CONDITIONS
 from deepbench_ops.statistics.ruined_rounds import FEWEST, locate
 from deepbench_ops.storage import measurement_files
 from deepbench_ops.storage.result_key import ResultKey, unquoted
@@ -39,7 +41,10 @@ FEWEST_NODES = 3
 SLOW, FAST, USUAL, TOO_FEW = "slow", "fast", "as usual", "too few kernels"
 
 ReleaseKernel = tuple[str, ResultKey]
-"""A release, and a benchmark with its parameters."""
+"""A release, and a benchmark with its parameters, then the unusual conditions of its run, such as
+another device."""
+
+_KernelRecord = tuple[ReleaseKernel, measurement_files.Record]
 
 
 @dataclass(frozen=True)
@@ -109,9 +114,9 @@ def times_of(plan: Plan, path: Path, problems: list[str]) -> dict[str, dict[str,
     A node that began a job and has measured none is there without kernels, next to others.
     problems: gets a line for each job with a damaged file, which is left out.
     """
-    found: dict[str, dict[str, list[measurement_files.Record]]] = {}
+    found: dict[str, dict[str, list[_KernelRecord]]] = {}
     for folder in job_folder.folders(plan, path):
-        records: list[measurement_files.Record] = []
+        records: list[_KernelRecord] = []
         try:
             outcome = folder.outcome()
             records = _records(folder) if outcome and outcome.has_times else []
@@ -126,26 +131,34 @@ def times_of(plan: Plan, path: Path, problems: list[str]) -> dict[str, dict[str,
     }
 
 
-def _records(folder: JobFolder) -> list[measurement_files.Record]:
+def _records(folder: JobFolder) -> list[_KernelRecord]:
     """Return the records of a job that hold times. Raises DeepbenchError."""
     found = []
     for file in measurement_files.paths(folder.results / folder.job.machine):
+        conditions = _unusual_conditions(measurement_files.result_of(file))
         for each in measurement_files.load(file)[1]:
             if "skipped" in each or not each["seconds"]:
                 continue
             if "release" not in each:
                 raise DeepbenchError(f"{file}: a record has no release: remove the job")
-            found.append(each)
+            key = unquoted(each["benchmark"], [*each["params"], *conditions])
+            found.append(((each["release"], key), each))
     return found
 
 
-def _times(records: Sequence[measurement_files.Record]) -> NodeTimes:
+def _unusual_conditions(result: Path) -> list[str]:
+    """Return the unusual conditions of an asv result file; none where the file is missing. Raises
+    DeepbenchError for a damaged one."""
+    variables = result_files.read(result).env_vars if result.exists() else {}
+    return [value for one in CONDITIONS if (value := one.of(variables)) != one.usual]
+
+
+def _times(records: Sequence[_KernelRecord]) -> NodeTimes:
     levels: dict[ReleaseKernel, list[float]] = {}
-    for each in records:
-        kernel = (each["release"], unquoted(each["benchmark"], each["params"]))
+    for kernel, each in records:
         levels.setdefault(kernel, []).append(statistics.median(each["seconds"]))
     middle = {name: statistics.median(own) for name, own in levels.items()}
-    last = max((float(each["started_at"]) for each in records), default=math.nan)
+    last = max((float(each["started_at"]) for _, each in records), default=math.nan)
     return NodeTimes(middle, last, levels)
 
 

@@ -7,7 +7,9 @@ import command
 import pytest
 import surveyed_nodes
 
-from deepbench_ops.fleet import node_surveys
+from deepbench_ops.asv_adapter import private_result_fields, result_files
+from deepbench_ops.fleet import node_comparison, node_surveys
+from deepbench_ops.storage import measurement_files
 
 
 def test_surveys_are_in_the_order_of_their_measurements(tmp_path):
@@ -52,6 +54,29 @@ def test_a_damaged_record_leaves_out_its_job_alone(tmp_path):
     (nodes,) = surveys["here"]
     assert ["n0", "n1", "n3", "n4"] == [node for node, each in nodes.items() if each.seconds]
     assert problem.startswith("here/numpy-2.2.6/1@n2: its times are left out: ")
+
+
+def test_a_kernel_on_two_devices_is_two_kernels(tmp_path):
+    """A file of records has the conditions of its asv result, where there is one."""
+    plan = surveyed_nodes.write(tmp_path, "a", day=1)
+    for node in (f"n{place}" for place in range(5)):
+        file = surveyed_nodes.file_of(plan, node)
+        facts, records = measurement_files.load(file)
+        if node == "n3":  # a slow accelerator, whose times the processor's hid
+            records = [{**each, "seconds": [2 * each["seconds"][0]]} for each in records]
+        result = file.with_name("12345678-py-DEEPBENCH_DEVICEcuda.json")
+        about = "12345678", 0, "3.11", result.stem.partition("-")[2], {"DEEPBENCH_DEVICE": "cuda"}
+        result_files.write(
+            result, private_result_fields.new({"machine": surveyed_nodes.MACHINE}, {}, *about)
+        )
+        measurement_files.write(measurement_files.file_of(result), facts, records)
+    surveys, problems = node_surveys.find(tmp_path)
+    ((nodes,),) = surveys.values()
+    levels = node_comparison.compare_kernels(nodes, beyond=0.1)
+    slow = {each.kernel[1][1][1:] for each in levels if each.kind == node_comparison.SLOW}
+    assert ({("float32", "cuda")}, []) == (slow, list(problems))
+    assert {24} == {len(each.seconds) for each in nodes.values()}
+    assert {"n3"} == {each.node for each in levels if each.kind == node_comparison.SLOW}
 
 
 def test_the_command_names_a_damaged_record_and_compares_the_others(tmp_path):
