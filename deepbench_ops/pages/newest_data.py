@@ -36,8 +36,9 @@ def content(
     the newest steady time of each kernel, state and number of threads.
 
     A row holds the index of a kernel, the index of a release, seconds, the share of the roofline
-    (null if unknown), the index of the state and of the number of threads (each "" if unknown), and
-    for a time in conflict the seconds of all its versions.
+    (null if unknown), the index of the state and of the number of threads (each "" if unknown) and
+    of whether the time is of an ensemble, and for a time in conflict the seconds of all its
+    versions.
 
     lines: those of one machine.
     """
@@ -53,12 +54,14 @@ def content(
             if known is None or known.release.date <= point.release.date:
                 newest[key] = point
     kernels: dict[tuple[Any, ...], int] = {}
-    states: dict[tuple[str, str], int] = {}
+    states: dict[tuple[str, str, bool], int] = {}
     times: dict[str, dict[str, list[list[Any]]]] = {}
     for (framework, device, kernel, *_), point in newest.items():
         own = times.setdefault(framework, {}).setdefault(device, [])
         place = kernels.setdefault(kernel, len(kernels))
-        state = states.setdefault((point.state, point.threads), len(states))
+        state = states.setdefault(
+            (point.state, point.threads, point.ensemble is not None), len(states)
+        )
         share = _of_roof(profile, point)
         versions = [[rounded(each, 5) for each in point.conflict]] if point.conflict else []
         seconds = rounded(point.seconds, 4)
@@ -66,8 +69,9 @@ def content(
     columns = zip(*kernels, strict=True) if kernels else ((),) * len(FIELDS)
     return {
         "kernels": {name: list(column) for name, column in zip(FIELDS, columns, strict=True)},
-        "states": [state for state, _ in states],
-        "threads": [threads for _, threads in states],
+        "states": [state for state, _, _ in states],
+        "threads": [threads for _, threads, _ in states],
+        "ensembles": [ensemble for _, _, ensemble in states],
         "times": times,
     }
 

@@ -234,6 +234,26 @@ def test_a_kernel_of_several_sets_is_one(page: Any, site: str, html: Path) -> No
     assert before == column(page, "#kernels", "numpy")
 
 
+def test_a_time_of_an_ensemble_stands_for_all_sets(page: Any, site: str, html: Path) -> None:
+    """As in `deepbench compare`: a time that was measured apart is not averaged with it."""
+    file = f"data/newest/{machine_key('lab-1')}.js"
+    data = json.loads(unpacked((html / file).read_text("utf-8")))
+    opened(page, site, TWO)
+    before = column(page, "#kernels", "numpy")
+    count = len(data["kernels"]["problem"])
+    for name, values in data["kernels"].items():
+        values += ["inference" if name == "set" else value for value in values]
+    for name in ("states", "threads"):
+        data[name] = [*data[name], data[name][0]]
+    data["ensembles"] = [*data["ensembles"], True]
+    times = data["times"]["numpy"]["cpu"]
+    apart = [[row[0] + count, row[1], 4 * row[2], *row[3:]] for row in times]
+    data["times"]["numpy"]["cpu"] = [[*row[:4], len(data["states"]) - 1] for row in times] + apart
+    serve(page, file, script_of(json.dumps(data)))
+    opened(page, site, TWO)
+    assert before == column(page, "#kernels", "numpy")
+
+
 def test_times_in_different_states_of_a_machine_are_not_compared(
     page: Any, site: str, html: Path
 ) -> None:

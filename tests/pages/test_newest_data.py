@@ -8,6 +8,7 @@ from example_points import GEMMS, point
 
 pytest.importorskip("asv", reason="results are read by asv's own classes")
 from deepbench_ops.analysis.kernel_lines import Line
+from deepbench_ops.analysis.points import Origin
 from deepbench_ops.pages import newest_data
 from deepbench_ops.releases.release_table import Release
 
@@ -50,6 +51,16 @@ def test_each_number_of_threads_has_its_newest_time():
     found = newest_data.content([Line((one, new))], None, PLACES)
     assert ["1", "2"] == found["threads"]
     assert [[0, 0, 2.0, None, 0], [0, 1, 3.0, None, 1]] == found["times"]["numpy"]["cpu"]
+
+
+def test_times_of_ensembles_are_marked():
+    """They stand for all times of their kernel."""
+    one = point(release=OLD, problem_id=GEMMS[0], seconds=2.0)
+    origin = Origin("rounds", "numpy-2.0.0", 30, 1.5, 1.4, 1.6, (2.8, 3.2))
+    other = one._replace(set="inference_server", seconds=3.0, ensemble=origin)
+    found = newest_data.content([Line((one,)), Line((other,))], None, PLACES)
+    rows = found["times"]["numpy"]["cpu"]
+    assert [(2.0, False), (3.0, True)] == [(row[2], found["ensembles"][row[4]]) for row in rows]
 
 
 def test_a_kernel_is_named_once_and_the_file_is_json():

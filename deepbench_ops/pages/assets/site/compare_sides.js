@@ -47,7 +47,7 @@
         return d.load('data/newest/' + machine.key).then(function (found) {
             return Object.entries(found.times[framework] || {}).flatMap(function (pair) {
                 return pair[1].map(function (row) {
-                    var time = {machine: machine, framework: framework, device: pair[0], release: catalogue.releases[row[1]], seconds: row[2], of_roof: row[3], state: found.states[row[4]], threads: found.threads[row[4]], others: d.other_versions(row[2], row[5])};
+                    var time = {machine: machine, framework: framework, device: pair[0], release: catalogue.releases[row[1]], seconds: row[2], of_roof: row[3], state: found.states[row[4]], threads: found.threads[row[4]], ensemble: found.ensembles[row[4]], others: d.other_versions(row[2], row[5])};
                     Object.keys(found.kernels).forEach(function (field) { time[field] = found.kernels[field][row[0]]; });
                     return with_key(time);
                 });
@@ -64,7 +64,7 @@
             return lines.flatMap(function (line) {
                 var i = line.releases.findIndex(function (each) { return each.name === release; });
                 if (i < 0 || line.unsteady && line.unsteady[i]) { return []; }
-                return [with_key({machine: machine, framework: line.framework, device: d.device(line), release: line.releases[i], seconds: line.seconds[i], state: line.states ? line.states[i] : '', threads: line.threads ? line.threads[i] : '',
+                return [with_key({machine: machine, framework: line.framework, device: d.device(line), release: line.releases[i], seconds: line.seconds[i], state: line.states ? line.states[i] : '', threads: line.threads ? line.threads[i] : '', ensemble: Boolean(line.ensemble && line.ensemble[i]),
                     others: d.other_versions(line.seconds[i], line.conflict && line.conflict[i]), of_roof: d.of_roof(line, i), family: line.family, set: line.set, operation: line.operation, precision: line.precision,
                     problem: line.problem.id, title: line.problem.title, ranks: line.ranks, conditions: d.conditions(line, 'device'),
                     application: line.problem.application, intensity: line.flops && line.bytes ? line.flops / line.bytes : null})];
@@ -84,8 +84,11 @@
         return found;
     }
 
-    /* Measured times of one kernel in several published sets as one time, under the name of the first set: their geometric mean. */
+    /* Measured times of one kernel in several published sets as one time, under the name of the first set: their geometric mean. A time of an
+       ensemble stands for all. */
     function pooled(times) {
+        var together = times.filter(function (time) { return time.ensemble; });
+        if (together.length) { times = together; }
         var first = times.slice().sort(function (a, b) { return a.set < b.set ? -1 : 1; })[0];
         var seconds = d.distinct(times.map(function (time) { return time.seconds; }));
         if (seconds.length < 2) { return first; }
