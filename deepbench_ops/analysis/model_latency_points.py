@@ -15,18 +15,19 @@ KIND, SET, OPERATION = "latency", "inference_server", "forward"
 
 
 def with_latency_runs(
-    measured: Sequence[Point], runs: Iterable[Mapping[str, Any]], releases: Mapping[str, Release]
+    machine: str,
+    measured: Sequence[Point],
+    runs: Iterable[Mapping[str, Any]],
+    releases: Mapping[str, Release],
 ) -> list[Point]:
     """Return the points of a machine, and a point for each run of a kernel that none of them is of.
 
     A run has its median as its seconds, and no interval. Left out are runs of releases that are not
     among `releases`, by name, of unknown models, and with a given number of torch's threads between
-    operations. Without points there are none: a run does not name its machine.
+    operations.
     """
-    if not measured:
-        return []
     known = {_key(point) for point in measured}
-    found = _points(measured[0].machine, runs, releases)
+    found = _points(machine, runs, releases)
     return [*measured, *(point for point in found if _key(point) not in known)]
 
 

@@ -75,6 +75,7 @@ def table(name: str, machines: tuple[str, ...], form: str, results: Path) -> Non
     by_name = {release.name: release for release in releases.values()}
     measured = {
         machine: with_latency_runs(
+            machine,
             [point for point in found if not point.unsteady],
             model_runs.load(results / machine),
             by_name,

@@ -37,28 +37,33 @@ PLACEMENT = ("nodes", "ranks_per_node", "interconnect", model_run_fields.LAUNCHE
 def content(machines: Sequence[MachineRecord], lines: Sequence[Line]) -> dict[str, Any]:
     """The published tables, the overhead of models over their operations, and the stored runs.
 
-    The tables have a cell for each machine that has measured whole models, with its runs of
-    latency; unsteady times are left out, and counted. The runs are those of latency and of scaling.
+    The tables have a cell for each machine that has measured whole models, or has runs of latency
+    of a release that has times on any machine; unsteady times are left out, and counted. The runs
+    are those of latency and of scaling.
     """
     measured: dict[str, list[Point]] = defaultdict(list)
     for line in lines:
         for point in line.points:
             if point.family == "model" and point.release.measurable:
                 measured[point.machine].append(point)
-    releases = {point.release.name: point.release for found in measured.values() for point in found}
+    releases = {point.release.name: point.release for line in lines for point in line.points}
     runs = {machine.name: machine.runs for machine in machines}
     compared = {
         name: with_latency_runs(
-            [point for point in found if not point.unsteady], runs.get(name, ()), releases
+            name,
+            [point for point in measured[name] if not point.unsteady],
+            runs.get(name, ()),
+            releases,
         )
-        for name, found in measured.items()
+        for name in dict.fromkeys([*measured, *runs])
     }
+    compared = {name: found for name, found in compared.items() if found or measured[name]}
     reasons = {
         machine.name: missing_reasons.resources_of(machine.entry, machine.profile)
         for machine in machines
     }
     return {
-        "machines": list(measured),
+        "machines": list(compared),
         "unsteady": {
             name: count
             for name, found in measured.items()

@@ -31,3 +31,17 @@ def test_an_unsteady_time_is_no_figure_of_the_machine():
 
     assert ({"torch-2.13.0"}, {}) == releases(older, newer)
     assert ({"torch-2.12.0"}, {"box": 1}) == releases(older, unsteady)
+
+
+def test_a_machine_with_runs_of_latency_alone_has_figures():
+    """Also of a release of which no model was timed."""
+    release = Release("torch", "2.13.0", date(2026, 7, 8))
+    product = point(release=release, machine="box")
+    run = {"kind": "latency", "model": "resnet50", "batch": 32, "threads": 1, "by": "eager"}
+    run |= {"precision": "float32", "device": "cpu", "release": release.name, "batches": 9}
+    run |= {"median_seconds": 2.0}
+    machines = [MachineRecord("box", {}, runs=(run,)), MachineRecord("other", {})]
+    found = model_data.content(machines, [Line((product,))])
+    cells = [row["here"]["box"] for rows in found["tables"].values() for row in rows]
+    assert {"torch-2.13.0"} == {cell["release"] for cell in cells if "release" in cell}
+    assert ["box"] == found["machines"]
