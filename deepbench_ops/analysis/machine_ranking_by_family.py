@@ -20,12 +20,15 @@ from deepbench_ops.machine.machine_profile import Profile
 from deepbench_ops.problems.problem_lists import TYPES
 
 _Kernel = tuple[str, KernelKey]
-"""A machine with one of its devices, and a kernel on it."""
+"""A machine with one of its devices, measured or as published, and a kernel on it."""
+
+_PUBLISHED = ", published"
+"""Behind the name of a machine that also has measured times."""
 
 
 @dataclass(frozen=True)
 class Rank:
-    """A machine in a ranking, with one of its devices.
+    """A machine in a ranking, with one of its devices, either measured or as published.
 
     device: "" where it is the usual one, or the only one of a machine, such as of a published GPU.
     rate: FLOP/s, of an all-reduce bytes/s, as the geometric mean over the shared kernels.
@@ -53,7 +56,7 @@ class Rank:
 @dataclass(frozen=True)
 class Ranking:
     """Machines by their rate at a family and precision, the fastest first; each device of a machine
-    has a rank.
+    has a rank, and its published times have one of their own.
 
     kernels: how many they share. counts: "FLOP/s" or "B/s", the unit of the rates.
     """
@@ -73,11 +76,14 @@ def rankings(lines: Iterable[Line], profiles: Mapping[str, Profile | None]) -> l
     own: dict[_Kernel, list[Point]] = defaultdict(list)
     lines = list(lines)
     devices = devices_of_machines(line.points[0] for line in lines)
+    measured = {line.points[0].machine for line in lines if line.measured}
     for line in lines:
         point = line.steady[-1] if line.steady else None
         if point is None or not _counts(point):
             continue
         name = _name(point.machine, _device(point, devices))
+        if not line.measured and point.machine in measured:
+            name += _PUBLISHED
         own[name, same_kernel(point)] += line.steady
     best: dict[tuple[str, str], dict[str, dict[KernelKey, Point]]] = defaultdict(
         lambda: defaultdict(dict)

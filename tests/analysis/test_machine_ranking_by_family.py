@@ -251,6 +251,26 @@ def test_unsteady_times_and_unusual_runs_are_not_ranked():
     )
 
 
+def test_published_and_measured_times_of_a_machine_have_ranks_of_their_own():
+    """The published ones are of other software, and may be of other problems."""
+    sheet = Release(PUBLISHED, "2017", date(2017, 1, 1))
+    points = [
+        point(machine=machine, release=release, problem_id=id, seconds=seconds)
+        for id in GEMMS[:5]
+        for machine, release, seconds in (
+            ("box", TORCH, 2.0 if id != GEMMS[0] else 0.5),
+            ("box", sheet, 1.0),
+            ("other", sheet, 4.0),
+        )
+    ]
+    (ranking,) = ranked(*points)
+    assert [
+        ("box", True, (PUBLISHED,)),
+        ("box", False, ("torch",)),
+        ("other", True, (PUBLISHED,)),
+    ] == [(rank.machine, rank.published, rank.frameworks) for rank in ranking.ranks]
+
+
 def test_frameworks_are_compared_with_the_fastest_of_each_family():
     """The fastest has ratio 1; the others how many times as long they take."""
     points = [
