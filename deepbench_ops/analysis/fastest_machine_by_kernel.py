@@ -1,5 +1,6 @@
 """Fastest machine for each kernel as of any day, as in the tables of DeepBench's README."""
 
+import itertools
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,10 @@ from deepbench_ops.problems.selections import Selected
 
 _Kernel = tuple[str, str, int | None]
 """Set, problem and ranks."""
+
+_Totals = dict[_Kernel, dict[str, dict[str, dict[str, Point]]]]
+"""Times by kernel, by machine with device, framework and precision, by release (oldest first), and
+by operation."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +70,10 @@ def history(
     """
     counted, _ = counting(points, selected, precisions, as_of)
     places = _places(selected)
+    totals: _Totals = {}
     lines: dict[_Kernel, list[SpeedRecord]] = {}
-    for day in sorted({point.release.date for point in counted}):
-        for record in _records((p for p in counted if p.release.date <= day), places):
+    for _, added in itertools.groupby(sorted(counted, key=_day), _day):
+        for record in _fastest(totals, _add(totals, added), places):
             line = lines.setdefault((record.set, record.problem_id, record.ranks), [])
             last = line[-1] if line else None
             if last is None or record.passes > last.passes or record.seconds < last.seconds:
@@ -130,17 +136,39 @@ def _kernel(point: Point) -> _Kernel:
 
 def _records(points: Iterable[Point], places: Mapping[_Kernel, int]) -> list[SpeedRecord]:
     """Return the fastest of each kernel among times that count."""
-    totals: dict[_Kernel, dict[str, dict[str, dict[str, Point]]]] = {}
-    for point in sorted(points, key=lambda point: point.release.date):
+    totals: _Totals = {}
+    return _fastest(totals, _add(totals, sorted(points, key=_day)), places)
+
+
+def _day(point: Point) -> date:
+    return point.release.date
+
+
+def _add(totals: _Totals, points: Iterable[Point]) -> set[_Kernel]:
+    """Add times, oldest first, to the totals of kernels, and return which kernels they are of."""
+    kernels = set()
+    for point in points:
+        kernel = _kernel(point)
         holder = " ".join((point.machine, point.device, point.release.framework, point.precision))
-        releases = totals.setdefault(_kernel(point), {}).setdefault(holder, {})
+        releases = totals.setdefault(kernel, {}).setdefault(holder, {})
         releases.setdefault(point.release.name, {})[point.operation] = point
+        kernels.add(kernel)
+    return kernels
+
+
+def _fastest(
+    totals: _Totals, kernels: Iterable[_Kernel], places: Mapping[_Kernel, int]
+) -> list[SpeedRecord]:
+    """Return the fastest of each of these kernels, in the order of their places."""
     complete = (
-        [passes for each in holders.values() if _first(passes := _newest_total(each.values()))]
-        for holders in totals.values()
+        [
+            passes
+            for each in totals[kernel].values()
+            if _first(passes := _newest_total(each.values()))
+        ]
+        for kernel in sorted(kernels, key=lambda each: (places[each], each[2] or 0))
     )
-    found = [_best(holders) for holders in complete if holders]
-    return sorted(found, key=lambda r: (places[r.set, r.problem_id, r.ranks], r.ranks or 0))
+    return [_best(holders) for holders in complete if holders]
 
 
 def _counts(point: Point) -> bool:

@@ -2,7 +2,8 @@
 
 import json
 import math
-from datetime import date
+import time
+from datetime import date, timedelta
 from itertools import pairwise
 from pathlib import Path
 
@@ -103,6 +104,25 @@ def test_only_faster_times_are_records():
     ]
     (line,) = fastest_machine_by_kernel.history(taken, select("headline", "gemm"), [one.precision])
     assert [0.1, 0.09] == [record.seconds for record in line]
+
+
+def test_the_history_of_thousands_of_days_takes_less_than_seconds():
+    """A day costs no more than the kernels that have a new time on it."""
+    problems = [each for each in select("headline", "gemm") if each.set == "training"]
+    ids = list(dict.fromkeys(each.problem.id for each in problems))
+    taken = [
+        points_of_tests.point(
+            set="training",
+            problem_id=ids[number % len(ids)],
+            seconds=1 / (1 + number),
+            release=release_table.Release("numpy", f"1.{number}", DAY + timedelta(number)),
+        )
+        for number in range(3000)
+    ]
+    started = time.process_time()
+    lines = fastest_machine_by_kernel.history(taken, problems, [taken[0].precision])
+    assert 3000 == sum(map(len, lines))
+    assert time.process_time() - started < 5
 
 
 def test_the_history_ends_on_the_day_that_was_asked_for(published):
