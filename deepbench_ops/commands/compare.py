@@ -11,7 +11,7 @@ from deepbench_ops.commands import terminal_tables
 from deepbench_ops.commands.options import machine_with_results, printed_as, results_folder, say
 from deepbench_ops.commands.output_format import show
 from deepbench_ops.errors import DeepbenchError, NoAnswer
-from deepbench_ops.statistics.ratio_texts import interval_text
+from deepbench_ops.statistics.ratio_texts import ratio_texts
 
 if TYPE_CHECKING:
     from deepbench_ops.analysis.implementation_changes import Switch
@@ -171,12 +171,13 @@ def _text(
 
 
 def _group_row(group: "FamilyComparison") -> list[str]:
-    interval = interval_text(group.low, group.high) if group.low == group.low else "one kernel"
+    ends = [end for end in (group.low, group.high) if end == end]
+    ratio, *ends_as_text = ratio_texts(group.ratio, *ends)
     return [
         group.family,
         group.precision,
-        f"{group.ratio:.3g}",
-        interval,
+        ratio,
+        " .. ".join(ends_as_text) or "one kernel",
         str(group.shared),
         str(group.first_has),
         str(group.other_has),
@@ -186,7 +187,7 @@ def _group_row(group: "FamilyComparison") -> list[str]:
 
 def _change_row(change: "KernelComparison") -> list[str]:
     *names, first, other, ratio = _change(change)
-    return [*names, f"{first:.4g}", f"{other:.4g}", f"{ratio:.3g}"]
+    return [*names, f"{first:.4g}", f"{other:.4g}", *ratio_texts(ratio)]
 
 
 def _change(change: "KernelComparison") -> tuple[str, str, str, float, float, float]:

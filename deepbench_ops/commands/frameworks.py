@@ -169,7 +169,7 @@ def shown(point: "Point", star: bool) -> str:
     """Milliseconds with their interval, and a star for the fastest."""
     text = f"{point.seconds * 1e3:.4g}"
     if point.interval:
-        text += f" ({point.interval[0] * 1e3:.3g} to {point.interval[1] * 1e3:.3g})"
+        text += f" ({point.interval[0] * 1e3:.4g} to {point.interval[1] * 1e3:.4g})"
     else:
         text += f" ({point.without_interval})"
     return f"{text}{' *' if star else ''}"

@@ -378,7 +378,8 @@ def _unlike(shift: "Shift", verdict: "Verdict") -> str:
     """Return an item of a list: a kernel's change, and its verdict when measured again."""
     from deepbench_ops.analysis.change_confirmation import as_text
 
-    change = f"{shift.after.description} {shift.kind} {shift.change.ratio:.3g}"
+    (ratio,) = ratio_texts(shift.change.ratio)
+    change = f"{shift.after.description} {shift.kind} {ratio}"
     releases = f"{shift.after.release.name} after {shift.before.release.name}"
     return terminal_tables.prose(
         f"- {change} with {releases}; measured again: {as_text(verdict)}", "  "
@@ -393,4 +394,5 @@ def _again(cause: "Cause", confirmed: "Confirmed") -> str:
 
 def _what(cause: "Cause") -> str:
     releases = f"{cause.after.name} after {cause.before.name}"
-    return f"{cause.name} {cause.kind} {cause.ratio:.3g} with {releases}"
+    (ratio,) = ratio_texts(cause.ratio)
+    return f"{cause.name} {cause.kind} {ratio} with {releases}"

@@ -19,6 +19,7 @@ from deepbench_ops.pages.addresses import timeline_fragment
 from deepbench_ops.pages.page_frame import render_page
 from deepbench_ops.problems.problem_lists import heading, title_prefix
 from deepbench_ops.releases.release_table import Release
+from deepbench_ops.statistics.ratio_texts import ratio_texts
 from deepbench_ops.storage import atomic_write
 
 PAGE = "verdicts.html"
@@ -143,14 +144,14 @@ def _kernel(shift: Shift) -> dict[str, str]:
         "benchmark": f"{point.family} {point.set.replace('_', ' ')} {point.operation}",
         "change": f"{factor(change.ratio)} (99 % interval: {span(change.low, change.high)};"
         f" {shift.origin})",
-        "ratio": f"{change.ratio:.3g}, {change.low:.3g} to {change.high:.3g}",
+        "ratio": "{}, {} to {}".format(*ratio_texts(change.ratio, change.low, change.high)),
         "timeline": urlencode(timeline_fragment(point)),
     }
 
 
 def factor(ratio: float) -> str:
     """A ratio of seconds in words, like "4.3\u00d7 slower"."""
-    size = f"{max(ratio, 1 / ratio):.3g}"
+    (size,) = ratio_texts(max(ratio, 1 / ratio))
     if size == "1":
         return "no difference"
     return f"{size}\u00d7 {'slower' if ratio > 1 else 'faster'}"
@@ -161,7 +162,8 @@ def span(low: float, high: float) -> str:
     if "no difference" in (factor(low), factor(high)) or (low > 1) != (high > 1):
         return f"{factor(low)} to {factor(high)}"
     least, most = (low, high) if low > 1 else (high, low)
-    return f"{max(least, 1 / least):.3g} to {factor(most)}"
+    (size,) = ratio_texts(max(least, 1 / least))
+    return f"{size} to {factor(most)}"
 
 
 def _largest_first(shifts: Sequence[Shift]) -> list[Shift]:

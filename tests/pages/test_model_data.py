@@ -34,7 +34,7 @@ def test_an_unsteady_time_is_no_figure_of_the_machine():
 
 
 def test_a_machine_with_runs_of_latency_alone_has_figures():
-    """Also of a release of which no model was timed."""
+    """Also of a release that has timed no model."""
     release = Release("torch", "2.13.0", date(2026, 7, 8))
     product = point(release=release, machine="box")
     run = {"kind": "latency", "model": "resnet50", "batch": 32, "threads": 1, "by": "eager"}
