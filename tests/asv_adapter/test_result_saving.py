@@ -167,7 +167,7 @@ def test_a_single_sample_of_a_long_call_is_a_measurement(tmp_path):
 
 @pytest.mark.parametrize("version", ["1", "2"])
 def test_a_benchmark_that_a_run_did_not_reach_keeps_its_times(tmp_path, version):
-    """A run that ends at its limit removes what it left without a time; what was stored stays."""
+    """A run that ends at its limit removes those left without a time; stored times stay."""
     path = save(tmp_path, [1.0, 2.0, 3.0])
     results = loaded(tmp_path)
     results.add_result({**BENCHMARK, "version": version}, outcome([math.nan] * 3))
