@@ -151,7 +151,7 @@ class ReleaseEnvironment(Environment):
 
 def is_of_this_process(variables: Mapping[str, str]) -> bool:
     """Return whether an environment with these variables measures under the run conditions and on
-    the cores that this process has: what this one measures is filed there."""
+    the cores that this process has: its own times are filed there."""
     cores = os.environ.get(CORES, "")
     return variables.get(CORES, cores) == cores and all(
         condition.of(variables) == condition.of(os.environ) for condition in CONDITIONS
