@@ -46,6 +46,8 @@ ORIGIN = "direct_url.json"
 """pip's file, in the metadata of a package that was installed from a file, with its URL."""
 COPIED = "copied"
 """The marker's key for the distributions copied from here, which alone can be replaced later."""
+WHEEL = "wheel"
+"""The marker's key for the digest of the file that a release was installed from."""
 WHERE = "import sysconfig; print(sysconfig.get_path('purelib'))"
 COMPILE = """
 import compileall, sysconfig
@@ -100,11 +102,13 @@ class Installation:
 
     def contents(self) -> dict[str, object]:
         """Return the packages that the environment must hold, as its marker records them."""
+        wheel = release_from_wheel_file.digest_of(self.release)
         return {
             "requirements": list(self.requirements),
             "index": self.release.index,
             "project": str(self.project or ""),
             "python": f"{sys.version_info.major}.{sys.version_info.minor}",
+            **({WHEEL: wheel} if wheel else {}),
             COPIED: list(self._copied()),
         }
 
@@ -128,6 +132,8 @@ class Installation:
         """Whether it holds the required packages and no others, copied distributions aside."""
         own = {key: value for key, value in marker.items() if key not in (COPIED, "left_out")}
         wanted = self.contents()
+        if WHEEL not in wanted:  # the file is gone, and the environment may stay
+            own.pop(WHEEL, None)
         names = [_names(copies) for copies in (marker.get(COPIED, []), wanted.pop(COPIED))]
         fits = not marker.get("left_out") or self._without_gpu()
         return own == wanted and names[0] <= names[1] and fits and self.python.exists()
@@ -296,7 +302,7 @@ class Installation:
 
 
 def _names(copies: object) -> set[str]:
-    """Return the names in a list of name==version."""
+    """Return the names in a list of name==version, some with a digest."""
     listed = copies if isinstance(copies, list) else []
     return {str(copy).partition("==")[0] for copy in listed}
 

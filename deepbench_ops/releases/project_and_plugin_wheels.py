@@ -34,7 +34,8 @@ def installed() -> dict[str, metadata.Distribution]:
 
 
 def copied() -> dict[str, metadata.Distribution]:
-    """Return the distributions that every measured environment gets from here, by name==version.
+    """Return the distributions that every measured environment gets from here, by name==version,
+    plugins with a digest of their files after it.
 
     Raises DeepbenchError where threadpoolctl is not installed.
     """
@@ -44,7 +45,8 @@ def copied() -> dict[str, metadata.Distribution]:
         raise DeepbenchError(
             f"{THREADPOOLCTL} is not installed next to this project: pip install {THREADPOOLCTL}"
         ) from None
-    return {f"{THREADPOOLCTL}=={library.version}": library, **installed()}
+    plugins = {_with_digest(name, found): found for name, found in installed().items()}
+    return {f"{THREADPOOLCTL}=={library.version}": library, **plugins}
 
 
 def this_project() -> dict[str, metadata.Distribution]:
@@ -56,12 +58,17 @@ def this_project() -> dict[str, metadata.Distribution]:
     for found in metadata.distributions(name=PROJECT):
         file = Path(str(found.locate_file(f"{package.parent.name}/{package.name}")))
         if file.resolve() == package:
-            files = hashlib.sha256((found.read_text("RECORD") or "").encode()).hexdigest()
-            return {f"{PROJECT}=={found.version} {files[:12]}": found}
+            return {_with_digest(f"{PROJECT}=={found.version}", found): found}
     raise DeepbenchError(
         f"{package.parent} is neither in a checkout nor installed by pip, so no release can be"
         f" measured with it: give pip the path of its checkout or wheel, with [track] after it"
     )
+
+
+def _with_digest(name: str, distribution: metadata.Distribution) -> str:
+    """Return a name with a digest of the list of files, which has the hash of each."""
+    files = hashlib.sha256((distribution.read_text("RECORD") or "").encode()).hexdigest()
+    return f"{name} {files[:12]}"
 
 
 def pip_arguments(distribution: metadata.Distribution, folder: Path) -> tuple[str, ...]:

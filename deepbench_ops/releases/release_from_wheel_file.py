@@ -1,5 +1,6 @@
 """A wheel on disk as a release: a nightly, or a build of one's own, that no table lists."""
 
+import hashlib
 import zipfile
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -51,6 +52,18 @@ def requirement(release: Release) -> str:
     since an index may have another build of the same version."""
     file = file_of(release)
     return release.requirement if file is None else f"{release.framework} @ {file.as_uri()}"
+
+
+def digest_of(release: Release) -> str:
+    """Return a digest of the wheel that a release is installed from; "" where an index has it, or
+    the file is gone or damaged."""
+    file = file_of(release)
+    try:
+        with zipfile.ZipFile(file or "") as archive:
+            members = [(each.filename, each.CRC) for each in archive.infolist()]
+    except (OSError, zipfile.BadZipFile):
+        return ""
+    return hashlib.sha256(repr(members).encode()).hexdigest()[:12]
 
 
 def _best(folder: Path, release: Release) -> Path | None:

@@ -135,6 +135,22 @@ def test_a_plugin_is_installed_next_to_every_release(made, plugin_site, monkeypa
     assert installation.is_complete()
 
 
+def test_an_environment_with_an_earlier_build_of_a_plugin_is_not_complete(
+    made, plugin_site, monkeypatch
+):
+    """pip lists the files of an installation with their hashes."""
+    monkeypatch.syspath_prepend(str(plugin_site))
+    installation = made(released("1.0.0"))
+    installation.python.parent.mkdir(parents=True)
+    installation.python.touch()
+    marker = installation.path / environment_install.MARKER
+    marker.write_text(json.dumps(installation.contents()))
+    assert installation.is_complete()
+    record = plugin_site / "deepbench_axpy-1.0.dist-info" / "RECORD"
+    record.write_text(record.read_text().replace("axpy.py,,", "axpy.py,sha256=another,9"))
+    assert not installation.is_complete()
+
+
 @pytest.mark.slow
 def test_an_environment_of_before_threadpoolctl_gets_it(made, monkeypatch):
     """It comes from the files installed here, without a network and without a new environment."""
@@ -309,6 +325,22 @@ def test_a_wheel_of_ones_own_is_not_replaced_by_that_of_an_index(made, own_wheel
     installation = made(Release("numpy", "5.0.0", day, index=place.as_uri()))
     installation.ensure()
     assert "True" == python(installation, "import numpy; print(numpy.mine)")
+
+
+@pytest.mark.parametrize("form", ["row", "wheel"])
+def test_a_wheel_that_was_built_again_is_installed_again(made, own_wheel, form):
+    """Under its old name; one that is gone leaves the environment as it is."""
+    row = Release("numpy", "5.0.0", datetime.date(2020, 1, 1), index=own_wheel.as_uri())
+    one = row if form == "row" else release_from_wheel_file.read(own_wheel, row)
+    installation = made(one)
+    installation.ensure()
+    assert installation.is_complete()
+    wheelhouse.build(own_wheel.parent, "numpy", "5.0.0", "mine = 'built again'\n")
+    assert not installation.is_complete()
+    installation.ensure()
+    assert "built again" == python(installation, "import numpy; print(numpy.mine)")
+    own_wheel.unlink()
+    assert installation.is_complete()
 
 
 def test_an_environment_with_another_wheel_of_the_version_is_refused(made, own_wheel, monkeypatch):
