@@ -2,7 +2,6 @@
 
 import datetime
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +12,7 @@ from packaging.version import Version
 
 from deepbench_ops import damage_reports, project
 from deepbench_ops.commands import terminal_tables
-from deepbench_ops.commands.options import Day, printed_as, wide_tables
+from deepbench_ops.commands.options import Day, measure_alone, printed_as, wide_tables
 from deepbench_ops.commands.output_format import show
 from deepbench_ops.errors import DeepbenchError, NoAnswer
 
@@ -297,6 +296,7 @@ def clean(names: tuple[str, ...], everything: bool) -> None:
         raise DeepbenchError(
             f"no environment of {', '.join(names) or 'any release'} is in {folder}"
         )
+    measure_alone()
     freed = 0
     for name in chosen:
         installed_release.remember(folder, name, None)
@@ -306,7 +306,7 @@ def clean(names: tuple[str, ...], everything: bool) -> None:
             with environment_install.environment_lock(folder, name, "removing", wait):
                 log.unlink(missing_ok=True)
                 freed += disk_use(place)
-                shutil.rmtree(place, ignore_errors=True)
+                environment_install.remove(place)
     click.echo(f"{freed / 2**30:.1f} GiB freed in {folder}")
 
 

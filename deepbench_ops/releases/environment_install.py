@@ -165,7 +165,7 @@ class Installation:
         done = False
         try:
             if self.path.exists():
-                shutil.rmtree(self.path)
+                remove(self.path)
             self._create()
             left_out = self._install()
             self._check()
@@ -174,7 +174,7 @@ class Installation:
             done = True
         finally:
             if not done:
-                shutil.rmtree(self.path, ignore_errors=True)
+                remove(self.path)
 
     def _write_marker(self, more: dict[str, object]) -> None:
         atomic_write.write_text(self.path / MARKER, json.dumps(more | self.contents(), indent=1))
@@ -316,6 +316,12 @@ def environment_lock(folder: Path, name: str, doing: str, most: float) -> Iterat
     """
     with locks.in_turn(folder, f"{doing} {name}", f"{name}.lock", most):
         yield
+
+
+def remove(environment: Path) -> None:
+    """Remove an environment's folder, its marker first: a part that stays does not count."""
+    (environment / MARKER).unlink(missing_ok=True)
+    shutil.rmtree(environment, ignore_errors=True)
 
 
 def index_options(release: Release) -> tuple[str, ...]:

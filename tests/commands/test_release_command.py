@@ -1,6 +1,7 @@
 """`deepbench release`: rows are added whole or not at all, environments shown and removed."""
 
 import datetime
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,15 @@ from filelock import FileLock
 from packaging.version import Version
 
 from deepbench_ops.cli import cli
+from deepbench_ops.commands import options
+from deepbench_ops.commands.options import measuring_lock
 from deepbench_ops.errors import DeepbenchError
-from deepbench_ops.releases import new_release_row, package_index, release_table
+from deepbench_ops.releases import (
+    environment_install,
+    new_release_row,
+    package_index,
+    release_table,
+)
 from deepbench_ops.releases.package_index import Upload
 from deepbench_ops.storage import locks
 
@@ -227,3 +235,33 @@ def test_an_environment_that_is_being_installed_is_not_cleaned(listed, tmp_path,
     assert log.exists() and (folder / "numpy-1.0.0").exists()
     CliRunner().invoke(cli, asked, catch_exceptions=False)
     assert not log.exists() and not (folder / "numpy-1.0.0").exists()
+
+
+def test_an_environment_that_is_half_removed_does_not_count(listed, tmp_path, monkeypatch):
+    """A clean may be killed: the marker goes first."""
+    folder = tmp_path / ".asv" / "env" / "numpy-1.0.0"
+    folder.mkdir(parents=True)
+    marker = folder / environment_install.MARKER
+    marker.write_text("{}")
+    (folder / "big").write_text("x")
+    seen = []
+    monkeypatch.setattr(
+        shutil, "rmtree", lambda place, **_: seen.append((place.name, marker.exists()))
+    )
+    asked = ["release", "clean", "numpy-1.0.0"]
+    CliRunner().invoke(cli, asked, catch_exceptions=False)
+    assert [("numpy-1.0.0", False)] == seen
+
+
+def test_no_environment_is_removed_while_a_run_measures(listed, tmp_path, monkeypatch):
+    """It may be in use."""
+    monkeypatch.setattr(options, "measuring_lock", measuring_lock)
+    folder = tmp_path / ".asv" / "env" / "numpy-1.0.0"
+    folder.mkdir(parents=True)
+    asked = ["release", "clean", "numpy-1.0.0"]
+    with (
+        FileLock(tmp_path / ".asv" / locks.NAME),
+        pytest.raises(DeepbenchError, match="measures here already"),
+    ):
+        CliRunner().invoke(cli, asked, catch_exceptions=False)
+    assert folder.exists()
