@@ -137,6 +137,17 @@ def test_what_was_fitted_is_not_fitted_again(folder: Path, monkeypatch) -> None:
     assert lists == {path: path.read_text() for path in (folder / "html").rglob("summary.json")}
 
 
+def test_fits_of_another_version_of_asv_are_computed_again(folder: Path, monkeypatch) -> None:
+    """Its fit may find other steps."""
+    path = folder / ".asv" / "fitted.json"
+    published_site.published(folder)
+    before = set(json_cache.read(path))
+    monkeypatch.setattr("asv.__version__", "0.0")
+    published_site.published(folder)
+    after = set(json_cache.read(path))
+    assert len(before) == len(after) and not before & after
+
+
 @pytest.mark.parametrize("stored", [None, [1], {"digest": 1}, {"digest": [[1]]}, "text"])
 def test_damaged_fits_are_computed_again(folder: Path, stored: object) -> None:
     """Those without their checksum (None), and those with one that are no fits."""

@@ -16,6 +16,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import asv
 import numpy as np
 import orjson
 from asv import graph as asv_graph
@@ -187,7 +188,8 @@ def _placed(pieces: Iterable[Piece], line: GraphLine) -> list[Piece]:
 
 
 def _digest(line: GraphLine) -> str:
-    values = repr([point[1:] for point in line])
+    """Return a digest of the values and weights of a line, and of the version of asv."""
+    values = repr((asv.__version__, [point[1:] for point in line]))
     return hashlib.blake2b(values.encode(), digest_size=12).hexdigest()
 
 
