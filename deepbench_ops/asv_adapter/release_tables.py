@@ -88,7 +88,7 @@ def _with_all(conf: Config, names: Iterable[str]) -> list[str]:
     return sorted(
         folder.name
         for folder in folders
-        if all(any(folder.glob(f"{each[: conf.hash_length]}-*.json")) for each in hashes)
+        if all(any(folder.glob(f"{each[:8]}-*.json")) for each in hashes)
     )
 
 
