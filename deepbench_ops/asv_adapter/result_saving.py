@@ -36,7 +36,7 @@ from deepbench_ops.asv_adapter.remeasured_points import Remeasured
 from deepbench_ops.errors import DeepbenchError, remedy
 from deepbench_ops.machine import machine_profile, nominal_measurement, state_profile
 from deepbench_ops.measure import fingerprint, nominal_readings, threads, yardstick
-from deepbench_ops.storage import atomic_write, locks, measurement_files
+from deepbench_ops.storage import atomic_write, conflict_files, locks, measurement_files
 
 CHOICES = "choose by benchmark, commit_hash or a field of machine.json, such as machine=NAME"
 """The mend of a pattern that `asv rm` cannot use."""
@@ -148,9 +148,15 @@ def _save(results: Results, folder: Path, save: Callable[[Results, str], None]) 
 def _save_without_removed(
     results: Results, folder: Path, save: Callable[[Results, str], None]
 ) -> None:
-    """Write a result as `asv rm benchmark=...` leaves it; records of removed benchmarks go too."""
+    """Write a result as `asv rm benchmark=...` leaves it; records and conflicts of removed
+    benchmarks go too."""
     path = folder / private_result_fields.path_of(results)
+    conflicts = conflict_files.file_of(path)
+    filed = conflict_files.load(conflicts)
+    kept = {key: each for key, each in filed.versions.items() if key[0] not in results.removed}
     with atomic_write.together() as ready:
+        if kept != filed.versions:
+            conflict_files.write(conflicts, filed.facts, kept, ready)
         result_files.write(ready(path), results, save)
         measurement_files.remove(measurement_files.file_of(path), results.removed, ready)
 
@@ -172,6 +178,7 @@ def _with_measurements(rm: Callable[[Results, str], None]) -> Callable[[Results,
         rm(self, result_dir)
         path = Path(result_dir) / private_result_fields.path_of(self)
         measurement_files.file_of(path).unlink(missing_ok=True)
+        conflict_files.file_of(path).unlink(missing_ok=True)
 
     return wrapped
 
@@ -264,7 +271,7 @@ PATCHES = (
         Results,
         "remove_result",
         _noting_benchmark,
-        "the raw seconds of a benchmark that `asv rm` removes are removed with it",
+        "raw seconds and conflicts of a benchmark that `asv rm` removes are removed with it",
     ),
     Patch(
         Results,
@@ -277,7 +284,7 @@ PATCHES = (
         Results,
         "rm",
         _with_measurements,
-        "the raw seconds next to a result are removed with it",
+        "the raw seconds and conflicts next to a result are removed with it",
     ),
     Patch(Rm, "run", _alone, "`asv rm` reads and writes results without a lock"),
     Patch(

@@ -27,7 +27,8 @@ from deepbench_ops.asv_adapter import (
 )
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.measure import fingerprint, record_handover
-from deepbench_ops.storage import measurement_files
+from deepbench_ops.storage import conflict_files, measurement_files
+from deepbench_ops.storage.conflict_files import PointVersion
 
 BENCHMARK = {
     "name": "gemm.Training.kernel_forward",
@@ -279,6 +280,36 @@ def test_removing_a_benchmark_removes_its_records(tmp_path, others):
     assert bool(others) == records.exists()
     if others:
         assert others == [entry["benchmark"] for entry in measurement_files.load(records)[1]]
+
+
+def conflict(benchmark):
+    """Versions of a point as a file of conflicts has them."""
+    point = {"benchmark": benchmark, "params": ["'a'", "'float32'"], "seconds": 1.0}
+    versions = [PointVersion({**point, "seconds": each}, [], False) for each in (1.0, 2.0)]
+    return {versions[0].key: versions}
+
+
+@pytest.mark.parametrize("others", [[], ["gelu.Training.kernel_forward"]])
+def test_removing_a_benchmark_removes_its_conflicts(tmp_path, others):
+    """Those of other benchmarks stay."""
+    path = save(tmp_path, [1.0, 2.0, 3.0])
+    filed = conflict_files.file_of(path)
+    kept = {key: each for name in others for key, each in conflict(name).items()}
+    conflict_files.write(filed, {}, conflict(BENCHMARK["name"]) | kept)
+    result = Results.load(str(path))
+    result.remove_result(BENCHMARK["name"])
+    result.save(str(tmp_path))
+    assert kept == conflict_files.load(filed).versions
+    assert bool(others) == filed.exists()
+
+
+def test_removing_a_result_removes_its_conflicts(tmp_path):
+    """They would be asked about for ever."""
+    path = save(tmp_path, [1.0, 2.0, 3.0])
+    filed = conflict_files.file_of(path)
+    conflict_files.write(filed, {}, conflict(BENCHMARK["name"]))
+    Results.load(str(path)).rm(str(tmp_path))
+    assert not path.exists() and not filed.exists()
 
 
 def test_a_damaged_file_of_records_stops_a_removal(tmp_path):
