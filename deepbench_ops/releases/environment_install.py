@@ -22,6 +22,7 @@ from importlib import metadata
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
 
 import deepbench_ops
 from deepbench_ops.errors import DeepbenchError
@@ -264,7 +265,7 @@ class Installation:
         """Import the framework: a wheel may install and still lack a library of this system."""
         said = self._run(str(self.python), "-c", IMPORT.format(self.release.framework))
         found = said.split()[-1]
-        if found.partition("+")[0] != self.release.version.partition("+")[0]:
+        if _public(found) != _public(self.release.version):
             raise self._failure(f"version {found} was installed instead", said)
         self._check_origin()
 
@@ -299,6 +300,14 @@ class Installation:
         return InstallError(
             f"{self.release.name} is not installed ({pins}): {why} [all output: {self.log}]"
         )
+
+
+def _public(version: str) -> Version | str:
+    """Return a version without its build, such as +cpu; one that is none as it stands."""
+    try:
+        return Version(Version(version).public)
+    except InvalidVersion:
+        return version.partition("+")[0]
 
 
 def _names(copies: object) -> set[str]:

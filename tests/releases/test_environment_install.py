@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from importlib import metadata
 from pathlib import Path
 
@@ -340,6 +341,23 @@ def test_a_wheel_that_was_built_again_is_installed_again(made, own_wheel, form):
     installation.ensure()
     assert "built again" == python(installation, "import numpy; print(numpy.mine)")
     own_wheel.unlink()
+    assert installation.is_complete()
+
+
+def test_a_wheel_may_spell_its_version_in_another_way(made, own_wheel):
+    """1.0.0-rc1 and 1.0.0rc1 are the same version."""
+    wheel = wheelhouse.build(own_wheel.parent, "numpy", "1.0.0rc1", "")
+    with zipfile.ZipFile(wheel) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name, content in files.items():
+            metadata_of = name.endswith("METADATA")
+            archive.writestr(
+                name, content.replace(b"1.0.0rc1", b"1.0.0-rc1") if metadata_of else content
+            )
+    day = datetime.date(2020, 1, 1)
+    installation = made(Release("numpy", "1.0.0rc1", day, index=wheel.as_uri()))
+    installation.ensure()
     assert installation.is_complete()
 
 
