@@ -7,7 +7,6 @@ benchmark.
 import itertools
 import math
 import os
-import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from asv import runner
+from asv.commands import find as find_command
 from asv.commands import run as run_command
 from asv.console import log
 from asv.results import Results
@@ -178,8 +178,7 @@ class OngoingRun:
                 left[point] += 0 if point in self._left_out else times
         self._progress, self._journal, self._records = RunProgress(left), None, []
         self._results, self._not_begun, self._answers = options.get("results"), {}, {}
-        if run_cache.FOLDER_VARIABLE in os.environ:
-            shutil.rmtree(os.environ[run_cache.FOLDER_VARIABLE], ignore_errors=True)
+        run_cache.empty()
         self.last_round = 1 in (options.get("run_rounds") or [1])  # asv counts them down
         log.info(f"{left.total()} points to measure")
         if self.saving and not options.get("profile"):
@@ -254,6 +253,16 @@ class OngoingRun:
             log.info(f"{LIMIT_VARIABLE} is over: the same command goes on from here")
         elif progress.done < progress.points and self._journal:
             log.info("finished points are kept: the same command goes on from here")
+
+
+def _without_cache(run_benchmarks: Function) -> Function:
+    """Wrap asv's measuring of a release in `asv find`: no cached value of another is taken."""
+
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        run_cache.empty()
+        return run_benchmarks(*args, **kwargs)
+
+    return wrapped
 
 
 def limit(environ: Mapping[str, str]) -> float:
@@ -351,6 +360,12 @@ PATCHES = (
         "run_benchmarks",
         lambda run: lambda *args, **kwargs: current().around_run(run)(*args, **kwargs),
         "a release's points are counted, and those of an interrupted run are looked for",
+    ),
+    Patch(
+        find_command,
+        "run_benchmarks",
+        _without_cache,
+        "in `asv find`, checks and estimates of one release would hold for the next",
     ),
     Patch(
         runner,

@@ -8,6 +8,7 @@ file that does not match the checksum in its first line counts as absent.
 import hashlib
 import json
 import os
+import shutil
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,12 @@ from deepbench_ops.storage import bounded_read, checked_file
 FOLDER_VARIABLE = "DEEPBENCH_ANSWERS"
 """Environment variable with the folder of the cache. The folder must be emptied whenever the
 release, or anything else that is measured, changes."""
+
+
+def empty() -> None:
+    """Remove the cached values that processes share."""
+    if FOLDER_VARIABLE in os.environ:
+        shutil.rmtree(os.environ[FOLDER_VARIABLE], ignore_errors=True)
 
 
 class RunCache:

@@ -11,6 +11,7 @@ from collections import Counter
 from types import MappingProxyType, SimpleNamespace
 
 import pytest
+from asv.commands import find as find_command
 from asv.results import Results
 from asv.runner import BenchmarkResult
 from asv.util import UserError
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 from deepbench_ops.asv_adapter import asv_run_journal, run_command, run_hooks
 from deepbench_ops.asv_adapter.asv_run_journal import MeasuredPoint, RunJournal
 from deepbench_ops.asv_adapter.run_progress import RunProgress, duration_text, shares
+from deepbench_ops.backends import run_cache
 from deepbench_ops.backends.run_cache import RunCache
 from deepbench_ops.measure import nominal_readings
 
@@ -509,3 +511,19 @@ def test_a_benchmark_that_the_limit_left_without_a_time_is_not_stored(tmp_path, 
     run._results = Stored()
     run._remove_not_begun()
     assert (() if 2.0 in stored else (POINT[0],)) == run._results.removed
+
+
+def test_find_takes_no_cached_value_of_another_release(tmp_path, monkeypatch):
+    """Checks that one release has passed, and its estimates, are asked for again."""
+    monkeypatch.setenv(run_cache.FOLDER_VARIABLE, str(tmp_path / "answers"))
+    found = []
+    monkeypatch.setattr(
+        find_command,
+        "run_benchmarks",
+        lambda: found.append(RunCache("checks").get("kernel")),
+    )
+    RunCache("checks").put("kernel", "passed")
+    (patch,) = [row for row in run_hooks.PATCHES if row.owner is find_command]
+    with patch.applied():
+        find_command.run_benchmarks()
+    assert [None] == found
