@@ -1,8 +1,10 @@
 """Measurement of a new release in a block with the anchor of its history and the release before."""
 
+import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from math import isfinite
+from dataclasses import replace
+from math import inf, isfinite
 from pathlib import Path
 from statistics import fmean, median
 
@@ -36,14 +38,15 @@ GOAL = Goal(within=0.01, most=20)
 Say = Callable[[str], object]
 
 
-def measure(joining: Joining, say: Say) -> Mapping[str, set[KernelIdentity]]:
+def measure(joining: Joining, say: Say, until: float = inf) -> Mapping[str, set[KernelIdentity]]:
     """Measure and file kernels that join a history; return those that need no other measurement.
 
     By release's name: those that the history now has of it, and those that the release lacks.
-    say: is called with a line before something long, and about each omission.
+    say: is called with a line before something long, and about each omission. until: reading of
+    time.monotonic from which on no round is begun.
     Raises DeepbenchError where results cannot be filed.
     """
-    if CACHE.asked() != CACHE.usual:
+    if CACHE.asked() != CACHE.usual or time.monotonic() >= until:
         return {}
     table = {each.name: each for each in table_location.measurable(project.results())}
     launches = _launches(_wanted(joining), say)
@@ -59,7 +62,7 @@ def measure(joining: Joining, say: Say) -> Mapping[str, set[KernelIdentity]]:
     opened.store.releases = [anchor, *(each.name for each in new if each.name != anchor)]
     found = Ensemble(launches, anchor, opened.store, reference=opened.reference)
     with opened.filing_at_the_end():
-        found.measure(tasks, GOAL)
+        found.measure(tasks, replace(GOAL, seconds=max(0.0, until - time.monotonic())))
     return _settled(opened, new, tasks, say)
 
 

@@ -79,7 +79,7 @@ def join_history(joining: history_join.Joining) -> Mapping[str, set[KernelIdenti
     """Measure the kernels that join a history; see `analysis.new_release_measurement`."""
     from deepbench_ops.analysis import new_release_measurement
 
-    return new_release_measurement.measure(joining, log.info)
+    return new_release_measurement.measure(joining, log.info, run_hooks.current().until)
 
 
 def forecast_joining(joining: history_join.Joining) -> Mapping[KernelIdentity, float]:

@@ -246,7 +246,7 @@ class OngoingRun:
 
     def _finish(self) -> None:
         progress, self._progress = self._progress, None
-        if progress is None or not progress.done:
+        if progress is None or not (progress.done or self._cut_short):
             return
         log.info(progress.summary())
         if self._cut_short:

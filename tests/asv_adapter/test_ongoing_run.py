@@ -527,3 +527,23 @@ def test_find_takes_no_cached_value_of_another_release(tmp_path, monkeypatch):
     with patch.applied():
         find_command.run_benchmarks()
     assert [None] == found
+
+
+def test_a_run_whose_limit_is_over_before_its_first_point_says_so(tmp_path, monkeypatch):
+    """As where the kernels that join a history took all of it."""
+    monkeypatch.chdir(tmp_path)
+    run = run_hooks.OngoingRun(tmp_path / "spool")
+    run.until = -1.0
+    benchmark = {"name": "a.B.kernel_c", "params": []}
+
+    class Suite(dict):
+        benchmark_selection = MappingProxyType({})
+        benchmark_dir = str(tmp_path / "benchmarks")
+
+    point = run.around_point(lambda *_, **__: None)
+    whole = run.around_run(lambda *_, **__: point(benchmark, None, 0))
+    said = []
+    monkeypatch.setattr(run_hooks.log, "info", said.append)
+    environment = SimpleNamespace(installed_commit_hash="0" * 40, name="release")
+    whole(Suite({"a.B.kernel_c": benchmark}), environment)
+    assert "DEEPBENCH_RUN_LIMIT is over: the same command goes on from here" == said[-1]

@@ -5,6 +5,7 @@ import dataclasses
 import json
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
@@ -446,6 +447,18 @@ def test_a_new_release_joins_the_history(at_target):
     assert {"numpy-2.2.4", "numpy-2.2.6", "numpy-2.3.0"} == {n for each in new for n in each.names}
     assert pytest.approx(0.6e-3, rel=0.01) == filed(at_target)["numpy-2.3.0"].seconds
     assert ["numpy-2.3.0: 1 kernels are in the history"] == said
+
+
+@pytest.mark.slow
+def test_no_round_of_a_joining_release_is_begun_after_the_limit_of_the_run(at_target):
+    """The release is left to the next run."""
+    history("--anchor", "numpy-2.2.4", span="2.2.4..2.2.6")
+    before = len(rounds_of(at_target))
+    done = new_release_measurement.measure(
+        joining("numpy-2.3.0"), lambda line: None, time.monotonic()
+    )
+    assert {} == done
+    assert before == len(rounds_of(at_target))
 
 
 @pytest.mark.slow
