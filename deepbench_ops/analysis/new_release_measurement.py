@@ -62,7 +62,8 @@ def measure(joining: Joining, say: Say, until: float = inf) -> Mapping[str, set[
     opened.store.releases = [anchor, *(each.name for each in new if each.name != anchor)]
     found = Ensemble(launches, anchor, opened.store, reference=opened.reference)
     with opened.filing_at_the_end():
-        found.measure(tasks, replace(GOAL, seconds=max(0.0, until - time.monotonic())))
+        if (left := until - time.monotonic()) > 0:
+            found.measure(tasks, replace(GOAL, seconds=left))
     return _settled(opened, new, tasks, say)
 
 

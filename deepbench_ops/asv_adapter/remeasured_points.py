@@ -187,8 +187,8 @@ def _put(new: Results, key: ResultKey, stored: Results, samples: list[float] | N
     name, fields = key[0], private_result_fields.of(new)
     place, count = _place(fields, key), len(fields.keys(name))
     assert place is not None  # the run has measured it
-    if samples is None:
-        new.changed.discard((name, fields.keys(name)[place]))
+    quoted = name, fields.keys(name)[place]
+    (new.changed.discard if samples is None else new.changed.add)(quoted)
     for column, entry in zip(fields.columns, entries, strict=True):
         values = list(column.get(name) or [None] * count)
         values[place] = entry

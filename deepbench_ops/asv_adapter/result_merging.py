@@ -41,6 +41,7 @@ def merge(new: Results, stored: Results | None, records: Iterable[Record]) -> No
     fields = private_result_fields.of(new)
     # A benchmark that the run removed is one that it has not reached.
     ran = {name for name, _ in new.changed} & fields.values.keys()
+    new.changed = {key for key in new.changed if key[0] in ran}
     known = private_result_fields.of(stored) if stored else None
     for name in {*fields.values, *(known.values if known else ())} - ran:
         _take_over(fields, known, name)

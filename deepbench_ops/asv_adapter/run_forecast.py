@@ -19,6 +19,7 @@ from asv.results import iter_results_for_machine_and_hash
 from asv.util import UserError
 
 from deepbench_ops.asv_adapter import history_join, machine_entry, run_hooks
+from deepbench_ops.asv_adapter.asv_environment import is_of_this_process
 from deepbench_ops.asv_adapter.history_join import JoiningPlan
 from deepbench_ops.asv_adapter.patch_installation import Function, Patch
 from deepbench_ops.asv_adapter.run_hooks import YES_VARIABLE
@@ -110,7 +111,9 @@ def _ending_with_question(discover: Function) -> Function:
         question, _question = _question, None  # filing looks for benchmarks again
         found = discover(cls, conf, repo, environments, hashes, **more)
         if question is not None:
-            plans = question.plans(conf, hashes)
+            # A history is measured under the conditions of this process, and filed there.
+            fits = any(is_of_this_process(each.env_vars) for each in environments)
+            plans = question.plans(conf, hashes) if fits else []
             question.ask(conf, found, len(environments), hashes, plans)
             run_hooks.current().joined = history_join.measured(plans)
         return found

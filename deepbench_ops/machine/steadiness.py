@@ -125,6 +125,9 @@ class SteadinessJudge:
             # All its rounds are of one level. How far that reaches shows in the rounds alone.
             level = machine_states.nearest(readings[0], self.levels)
             return machine_states.name(level, self.levels)
+        if entry.get("yardstick") and not entry.get("nominal"):
+            # It stayed raw, perhaps since its state was not known: calibrated times are another.
+            return machine_states.state(readings, self.levels)
         return self._state_of(readings)
 
     @cached_property

@@ -23,6 +23,9 @@ DENSE = 0.15
 """A level reaches beyond the root by steps of this factor, while each holds this share of the
 readings in the fullest one."""
 
+FURTHEST = LEVEL_RATIO**1.5
+"""As far from a level as the root of `LEVEL_RATIO` around another one a `LEVEL_RATIO` away."""
+
 FEWEST_READINGS = 3
 """So many readings make a level."""
 
@@ -89,9 +92,10 @@ def level_of(reading: float, levels: Iterable[float]) -> float | None:
     )
 
 
-def nearest(reading: float, levels: Iterable[float]) -> float:
-    """Return the level whose ratio to a reading is least, however far it is."""
-    return min(levels, key=lambda level: abs(math.log(level / reading)))
+def nearest(reading: float, levels: Iterable[float]) -> float | None:
+    """Return the level whose ratio to a reading is least, None where it is `FURTHEST` or more."""
+    level = min(levels, key=lambda level: abs(math.log(level / reading)))
+    return None if _apart(reading, level, FURTHEST) else level
 
 
 def fits(reading: float, level: float) -> bool:
@@ -199,11 +203,9 @@ def _reach(
 
 def _densest(ascending: Sequence[float]) -> Sequence[float]:
     """Return the most readings within `LEVEL_RATIO` of each other, of several the lowest."""
-    windows = [
-        ascending[start : bisect_left(ascending, low * LEVEL_RATIO)]
-        for start, low in enumerate(ascending)
-    ]
-    return max(windows, key=len)
+    ends = [bisect_left(ascending, low * LEVEL_RATIO) for low in ascending]
+    first = max(range(len(ends)), key=lambda start: ends[start] - start)
+    return ascending[first : ends[first]]
 
 
 def _apart(one: float, other: float, factor: float = LEVEL_RATIO) -> bool:

@@ -167,6 +167,8 @@ class Installation:
         try:
             if self.path.exists():
                 remove(self.path)
+            if self.path.exists():
+                raise self._failure(f"{self.path} cannot be removed: remove it", "")
             self._create()
             left_out = self._install()
             self._check()
@@ -329,7 +331,8 @@ def environment_lock(folder: Path, name: str, doing: str, most: float) -> Iterat
 
 def remove(environment: Path) -> None:
     """Remove an environment's folder, its marker first: a part that stays does not count."""
-    (environment / MARKER).unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        (environment / MARKER).unlink(missing_ok=True)
     shutil.rmtree(environment, ignore_errors=True)
 
 

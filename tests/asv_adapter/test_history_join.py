@@ -2,7 +2,7 @@
 
 import math
 from pathlib import Path
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import ClassVar
 
 import pytest
@@ -92,7 +92,7 @@ def test_the_variable_keeps_the_old_way(conf, monkeypatch):
     assert [] == history_join.plans(conf, [NUMPY.hash], {})
 
 
-def searched(conf, monkeypatch, *plain):
+def searched(conf, monkeypatch, *plain, variables=MappingProxyType({})):
     """Let asv's search find the kernel and other points, as an `asv run` of two releases does, of
     which one joins; return the points to leave out."""
     names = [SERVER[0], *plain]
@@ -103,7 +103,8 @@ def searched(conf, monkeypatch, *plain):
     options = {"bench": ["InferenceServer", "conv"]}
     question = run_forecast.Question(lambda commit: "numpy", options, frozenset([NUMPY.hash]))
     with run_forecast.asking(question):
-        assert benchmarks is search(None, conf, None, ["environment"], [NUMPY.hash, "other"])
+        environments = [SimpleNamespace(env_vars=variables)]
+        assert benchmarks is search(None, conf, None, environments, [NUMPY.hash, "other"])
     return run_hooks.current().joined
 
 
@@ -130,6 +131,12 @@ def test_kernels_that_join_are_measured_after_consent(conf, monkeypatch):
     monkeypatch.setenv("DEEPBENCH_YES", "1")
     assert {NUMPY.hash: {SERVER}} == searched(conf, monkeypatch, *plain)
     assert 1 == len(conf.asked)
+
+
+def test_nothing_joins_where_no_environment_has_the_conditions_of_the_history(conf, monkeypatch):
+    """As with near and far cores in the matrix: there is no place where it would be filed."""
+    assert {} == searched(conf, monkeypatch, variables={"DEEPBENCH_CORES": "near"})
+    assert [] == conf.asked
 
 
 def test_kernels_that_join_make_a_run_long(conf, monkeypatch):

@@ -170,6 +170,11 @@ def test_a_single_sample_of_a_long_call_is_a_measurement(tmp_path):
 def test_a_benchmark_that_a_run_did_not_reach_keeps_its_times(tmp_path, version):
     """A run that ends at its limit removes those left without a time; stored times stay."""
     path = save(tmp_path, [1.0, 2.0, 3.0])
+    stored = Results.load(str(path))
+    for stat in private_result_fields.of(stored).stats[BENCHMARK["name"]]:
+        stat.update(ci_99_a=0.9, ci_99_b=3.2)  # of a history
+    stored.save(str(tmp_path))
+    before = stats_in(path)
     results = loaded(tmp_path)
     results.add_result({**BENCHMARK, "version": version}, outcome([math.nan] * 3))
     results.remove_result(BENCHMARK["name"])
@@ -177,6 +182,7 @@ def test_a_benchmark_that_a_run_did_not_reach_keeps_its_times(tmp_path, version)
     results.add_result(other, outcome([1.0, 1.0, 1.0]))
     results.save(str(tmp_path))
     assert [1.0, 2.0, 3.0] == pytest.approx(values_in(path), rel=0.01)
+    assert before == stats_in(path)
 
 
 def test_another_version_of_a_benchmark_starts_afresh(tmp_path):

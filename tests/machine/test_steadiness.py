@@ -20,6 +20,7 @@ from deepbench_ops.exchange import export_table_writer
 from deepbench_ops.machine import machine_profile
 from deepbench_ops.machine.impossible_times import Roofs, fast_factor
 from deepbench_ops.machine.machine_profile import Figure, Profile
+from deepbench_ops.machine.point_records import File
 from deepbench_ops.machine.steadiness import (
     FEWEST_POINTS,
     LEAST_APART,
@@ -360,6 +361,7 @@ def test_processes_of_three_are_judged_by_their_majority_however_many_there_are(
         ([170.0, 205.0], {"ensemble": {}}, "near"),
         ([140.0, 260.0], {"ensemble": {}}, "near"),
         ([300.0, 420.0], {"ensemble": {}}, "far"),
+        ([520.0, 560.0], {"ensemble": {}}, "unknown"),
         ([], {"ensemble": {}}, ""),
         ([170.0, 205.0], {}, "near"),
         ([140.0, 260.0], {}, "unknown"),
@@ -372,3 +374,12 @@ def test_the_state_of_a_history_is_the_level_next_to_its_readings(latencies, mor
     )
     judge = SteadinessJudge({}, machine)
     assert state == judge.state([process(1.0, core_latencies=latencies, **more)])
+
+
+@pytest.mark.parametrize(("nominal", "state"), [(NOMINAL, "one level"), (None, "unknown")])
+def test_raw_seconds_at_the_edge_of_a_state_are_of_no_known_state(nominal, state):
+    """They stayed raw since the state was not known, and calibrated ones differ from them."""
+    machine = machine_profile.Profile("here", levels=[machine_profile.LatencyLevel(440.0)])
+    dense = [process(1.0, core_latencies=[float(each)] * 4) for each in range(330, 500)]
+    judge = SteadinessJudge({"result": File({GEMM: dense}, {})}, machine)
+    assert state == judge.state([process(1.0, nominal=nominal, core_latencies=[345.0, 350.0])])
