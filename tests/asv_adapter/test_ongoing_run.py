@@ -544,6 +544,6 @@ def test_a_run_whose_limit_is_over_before_its_first_point_says_so(tmp_path, monk
     whole = run.around_run(lambda *_, **__: point(benchmark, None, 0))
     said = []
     monkeypatch.setattr(run_hooks.log, "info", said.append)
-    environment = SimpleNamespace(installed_commit_hash="0" * 40, name="release")
+    environment = SimpleNamespace(installed_commit_hash="0" * 40, name="release", env_vars={})
     whole(Suite({"a.B.kernel_c": benchmark}), environment)
     assert "DEEPBENCH_RUN_LIMIT is over: the same command goes on from here" == said[-1]
