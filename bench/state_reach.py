@@ -1,11 +1,11 @@
 """Compare two limits of a machine's states on the rounds of histories in results/.
 
 A reading of the latency between two cores belongs to a level within the root of `LEVEL_RATIO`, or,
-further away, where the readings of the machine lie dense (`measure.machine_states`). For each
-machine and history printed are, by the narrow limit alone and by both: the rounds of kernels that
-count, and the half-width of the ratios of releases, the median; and how far the seconds of the
-sweeps that are added lie from those of the same rounds within the narrow limit: the median over
-rounds, of the medians over releases. Nothing is measured.
+further away, where the readings of the machine lie dense (`measure.machine_states`). The table
+has, for each machine and history, the rounds that count and the median half-width of the ratios of
+releases, by the narrow limit alone and by both limits. The last column compares the sweeps that
+only the second limit adds with the others of their round: the difference in seconds, as the median
+over releases and then over rounds, and in brackets the number of rounds. Nothing is measured.
 
 Usage:
     python bench/state_reach.py [--results results]
@@ -123,7 +123,8 @@ def main() -> None:
                     f"{difference:+.1%} ({both})" if both else "",
                 ]
             )
-    heads = ["machine", "history", "rounds", "narrow", "both", "width narrow", "both", "added"]
+    heads = ["machine", "history", "rounds", "counted: narrow", "counted: both"]
+    heads += ["half-width: narrow", "half-width: both", "seconds of sweeps added"]
     print(tabulate(rows, headers=heads, disable_numparse=True))
 
 

@@ -18,13 +18,15 @@ LEVEL_RATIO = 1.35
 """Levels lie at least this factor apart; a reading within its root belongs to the level."""
 
 STEPS = 8
+"""So many steps divide the range within the root of `LEVEL_RATIO` on both sides of a level."""
 STEP = LEVEL_RATIO ** (1 / STEPS)
+"""Factor from the begin of a step to its end."""
 DENSE = 0.15
-"""A level reaches beyond the root by steps of this factor, while each holds this share of the
+"""A level reaches further, step by step, while each step holds at least this share of the number of
 readings in the fullest one."""
 
 FURTHEST = LEVEL_RATIO**1.5
-"""As far from a level as the root of `LEVEL_RATIO` around another one a `LEVEL_RATIO` away."""
+"""A history whose latencies are at least this factor away from every level is of none."""
 
 FEWEST_READINGS = 3
 """So many readings make a level."""
@@ -158,7 +160,12 @@ def _is_further(
     ranges: Mapping[float, tuple[float, float]],
     ascending: Sequence[float],
 ) -> bool:
-    """Return whether a group of readings is a level next to those with these ranges."""
+    """Return whether a group of readings is a level of its own.
+
+    It is one if readings within the root of `LEVEL_RATIO` of its centre belong to no level yet, and
+    if towards each level some step has at most half of the readings of the group's fullest step.
+    ranges: those of the levels. ascending: all readings.
+    """
     root = math.sqrt(LEVEL_RATIO)
     fullest = max(group, key=lambda low: _count(ascending, low))
     most = _count(ascending, fullest)

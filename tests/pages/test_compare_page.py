@@ -207,16 +207,23 @@ def test_an_application_leaves_only_its_kernels(page: Any, site: str, html: Path
     assert 1 == len(rows(page, "#kernels"))
 
 
-def test_a_kernel_of_several_sets_is_one(page: Any, site: str, html: Path) -> None:
-    """As in `deepbench compare`: the geometric mean of its times counts, in each state of its
-    own."""
+def with_second_set(html: Path) -> tuple[str, dict[str, Any], int]:
+    """Return the file of newest times of lab-1, its content with each kernel in a second set too,
+    without times there, and the number of kernels before."""
     file = f"data/newest/{machine_key('lab-1')}.js"
     data = json.loads(unpacked((html / file).read_text("utf-8")))
-    opened(page, site, TWO)
-    before = column(page, "#kernels", "numpy")
     count = len(data["kernels"]["problem"])
     for name, values in data["kernels"].items():
         values += ["inference" if name == "set" else value for value in values]
+    return file, data, count
+
+
+def test_a_kernel_of_several_sets_is_one(page: Any, site: str, html: Path) -> None:
+    """As in `deepbench compare`: the geometric mean of its times counts, in each state of its
+    own."""
+    file, data, count = with_second_set(html)
+    opened(page, site, TWO)
+    before = column(page, "#kernels", "numpy")
     for times, factor in ((data["times"]["numpy"]["cpu"], 4), (data["times"]["torch"]["cpu"], 1)):
         times += [[row[0] + count, row[1], factor * row[2], *row[3:]] for row in times]
     serve(page, file, script_of(json.dumps(data)))
@@ -236,13 +243,9 @@ def test_a_kernel_of_several_sets_is_one(page: Any, site: str, html: Path) -> No
 
 def test_a_time_of_an_ensemble_stands_for_all_sets(page: Any, site: str, html: Path) -> None:
     """As in `deepbench compare`: a time that was measured apart is not averaged with it."""
-    file = f"data/newest/{machine_key('lab-1')}.js"
-    data = json.loads(unpacked((html / file).read_text("utf-8")))
+    file, data, count = with_second_set(html)
     opened(page, site, TWO)
     before = column(page, "#kernels", "numpy")
-    count = len(data["kernels"]["problem"])
-    for name, values in data["kernels"].items():
-        values += ["inference" if name == "set" else value for value in values]
     for name in ("states", "threads"):
         data[name] = [*data[name], data[name][0]]
     data["ensembles"] = [*data["ensembles"], True]
