@@ -30,8 +30,8 @@
             points.push([x(Math.log(ratio)), y(place / n)], [x(Math.log(ratio)), y((place + 1) / n)]);
         });
         points.push([width - RIGHT, y(1)]);
-        var faster = ratios.filter(function (ratio) { return d.direction(ratio) === 'faster'; }).length;
-        var slower = ratios.filter(function (ratio) { return d.direction(ratio) === 'slower'; }).length;
+        var faster = ratios.filter(function (ratio) { return d.direction(ratio, 3) === 'faster'; }).length;
+        var slower = ratios.filter(function (ratio) { return d.direction(ratio, 3) === 'slower'; }).length;
         function text(kind, left, top, anchor, words) { return svg('text', {class: kind, x: left, y: top, 'text-anchor': anchor}, words); }
         return svg('svg', {viewBox: '0 0 ' + width + ' ' + HEIGHT, class: 'curve', role: 'img', 'aria-label': said(faster, slower, n, labels)},
             svg('rect', {class: 'faster', x: LEFT, y: TOP, width: one - LEFT, height: HEIGHT - FOOT - TOP}),
@@ -108,7 +108,7 @@
         var base = d.base_place(line), ratio = line.seconds[at] / line.seconds[base], noise = at !== base && d.within_noise(line, ratio);
         if (!d.is_steady(line, at)) { return el('td', {class: 'none', title: d.seconds(line.seconds[at]) + ', ' + d.unsteady_reason(line, at)}, '(' + d.digits(ratio, 2) + '\u00d7)'); }
         var said = d.seconds(line.seconds[at]) + (at === base ? ', the first steady time' : ', ' + d.factor_than(ratio, line.releases[base].name)) + (noise ? ', within the noise' : '');
-        return d.tint(el('td', {title: said}, d.digits(ratio, 2) + '\u00d7', d.said(noise ? 'within the noise' : '')), noise || !d.direction(ratio) ? 'same' : ratio > 1 ? 'slow' : 'gain', ratio);
+        return d.tint(el('td', {title: said}, d.digits(ratio, 2) + '\u00d7', d.said(noise ? 'within the noise' : '')), noise || !d.direction(ratio, 2) ? 'same' : ratio > 1 ? 'slow' : 'gain', ratio);
     }
 
     deepbench.comparison = {forest: d.guarded(forest), distribution: d.guarded(distribution), heat: d.guarded(heat), releases: d.guarded(releases)};

@@ -16,7 +16,7 @@
         return family === ALL ? 'all kernels' : catalogue.headings[family] || d.words(family);
     }
 
-    function factor_text(ratio) { return d.digits(ratio, 3) + '\u00d7'; }
+    function factor_text(ratio) { return d.ratio_texts([ratio])[0] + '\u00d7'; }
 
     /* The number of kernels of a level, and of how many where the node lacks some that most nodes have. */
     function measured(own) { return own.kernels + (own.missing ? ' of ' + (own.kernels + own.missing) : ''); }
@@ -66,7 +66,7 @@
     }
 
     function interval(row) {
-        return row.low === null || row.high === null ? 'fewer than three rounds' : factor_text(row.low) + ' to ' + factor_text(row.high);
+        return row.low === null || row.high === null ? 'fewer than three rounds' : d.ratio_texts([row.low, row.high]).join('\u00d7 to ') + '\u00d7';
     }
 
     function named(row) {

@@ -75,15 +75,32 @@
         return digits(100 * share, Math.max(whole, count || 3)) + ' %';
     }
 
-    /* 'slower' or 'faster' for a ratio of seconds; '' where it is 1 to `count` digits, three unless stated. */
+    var FEWEST_DIGITS = 3, MOST_DIGITS = 6;
+
+    /* Ratios in three digits, or in as many as tell them from each other and from 1. */
+    function ratio_texts(ratios) {
+        function apart(values) { return new Set(values).size; }
+        for (var count = FEWEST_DIGITS; ; count += 1) {
+            var texts = ratios.map(function (ratio) { return digits(ratio, count); });
+            if (count === MOST_DIGITS || apart(['1'].concat(texts)) === apart([1].concat(ratios))) { return texts; }
+        }
+    }
+
+    /* The size of a ratio of seconds, to `count` digits if stated. */
+    function size(ratio, count) {
+        var factor = Math.max(ratio, 1 / ratio);
+        return count ? digits(factor, count) : ratio_texts([factor])[0];
+    }
+
+    /* 'slower' or 'faster' for a ratio of seconds; '' where it is 1, to `count` digits if stated. */
     function direction(ratio, count) {
-        return digits(Math.max(ratio, 1 / ratio), count || 3) === '1' ? '' : ratio > 1 ? 'slower' : 'faster';
+        return size(ratio, count) === '1' ? '' : ratio > 1 ? 'slower' : 'faster';
     }
 
     /* A ratio of seconds in words, like '4.3\u00d7 slower'. */
     function factor(ratio, count) {
         var way = direction(ratio, count);
-        return way ? digits(Math.max(ratio, 1 / ratio), count || 3) + '\u00d7 ' + way : 'no difference';
+        return way ? size(ratio, count) + '\u00d7 ' + way : 'no difference';
     }
 
     /* The same next to the other side of the comparison. */
@@ -95,7 +112,7 @@
     function ratio_interval(low, high) {
         if (low === null || high === null) { return ''; }
         if (!direction(low) || direction(low) !== direction(high)) { return factor(low) + ' to ' + factor(high); }
-        return digits(low > 1 ? low : 1 / high, 3) + ' to ' + factor(low > 1 ? high : low);
+        return size(low > 1 ? low : high) + ' to ' + factor(low > 1 ? high : low);
     }
 
     /* A change and its interval of 99 %, all ratios of seconds, in words. */
@@ -581,7 +598,7 @@
 
     Object.assign(deepbench, {
         el: el, guarded: guarded, guarded_element: guarded_element, digits: digits, scaled: scaled, seconds: seconds, interval: interval, percent: percent,
-        direction: direction, factor: factor, factor_than: factor_than, ratio_interval: ratio_interval, change: change, counted: counted, grouped: grouped, words: words, fact_in_words: fact_in_words, searched: searched,
+        direction: direction, factor: factor, factor_than: factor_than, ratio_texts: ratio_texts, ratio_interval: ratio_interval, change: change, counted: counted, grouped: grouped, words: words, fact_in_words: fact_in_words, searched: searched,
         asked: asked, address: address, remember: remember, origin: origin, follow: follow, offer: offer,
         choose: choose, not_here: not_here, distinct: distinct, first_machine: first_machine, ranked_machines: ranked_machines, processor: processor,
         unsigned_mark: unsigned_mark, unsigned_words: unsigned_words, marked_name: marked_name, append_marks: append_marks, mark_choice: mark_choice,
