@@ -2,7 +2,7 @@
 
 A point is known when all of its rounds are. Where rounds alternate between releases asv saves after
 each: until the last one the stored point stays, and the rounds so far are in the run's journal.
-Samples that a user appends replace nothing, and are always stored.
+Samples that a user appends replace nothing, and are always stored; points of a history take none.
 """
 
 from collections import defaultdict
@@ -141,6 +141,16 @@ class _Judge:
                     {self.path.name: File.read(own)} if own.exists() else {}
                 )
         return self._judge
+
+
+def of_histories(path: Path) -> set[ResultKey]:
+    """Return the points of an asv result file whose times are those of an ensemble.
+
+    Raises DeepbenchError for a damaged file of records.
+    """
+    own = measurement_files.file_of(path)
+    known = File.read(own).records if own.exists() else {}
+    return {key for key, records in known.items() if "ensemble" in records[-1]}
 
 
 def _by_key(records: Iterable[Record]) -> dict[ResultKey, list[Record]]:

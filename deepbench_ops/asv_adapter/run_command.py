@@ -80,7 +80,7 @@ def _of_releases(run: Function) -> Function:
             kwargs["interleave_rounds"] = False
         existing = _is_existing(conf, kwargs)
         ongoing.saving = not existing and not kwargs.get("dry_run", False)
-        ongoing.appending = bool(kwargs.get("append_samples", False))
+        ongoing.appending_to = Path(conf.results_dir) if kwargs.get("append_samples") else None
         ongoing.command = _digest(range_spec, kwargs)
         ongoing.until = run_hooks.limit(os.environ)
         releases = conf.dvcs == release_repository.ReleaseRepo.dvcs and not existing

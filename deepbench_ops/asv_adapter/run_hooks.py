@@ -31,8 +31,10 @@ from deepbench_ops.asv_adapter.asv_run_journal import (
     forget_saved,
 )
 from deepbench_ops.asv_adapter.patch_installation import Function, Patch
+from deepbench_ops.asv_adapter.remeasured_points import of_histories
 from deepbench_ops.asv_adapter.run_progress import RunProgress
 from deepbench_ops.backends import reference_cache, run_cache
+from deepbench_ops.errors import DeepbenchError
 from deepbench_ops.measure import fingerprint, library_variables, nominal_readings, record_handover
 from deepbench_ops.storage import input_digest
 from deepbench_ops.storage.result_key import ResultKey, unquoted
@@ -57,18 +59,18 @@ class OngoingRun:
     """The run that is going on; one at a time in an asv process.
 
     spool: folder of the records that the measuring processes write.
-    saving: whether asv saves its results. appending: whether the user asked asv to join samples to
-    the stored ones. command: digest of the user's request, "" where its saved points
-    are not kept for a resumed run. joined: by release's hash the points that were measured in an
-    ensemble before, under the conditions of this process; there they are left out. until: reading
-    of time.monotonic from which on no point is begun. last_round: whether no other round of the
-    present release follows.
+    saving: whether asv saves its results. appending_to: folder of the results to which the user
+    asked asv to append samples, None where they replace the stored ones. command: digest of the
+    user's request, "" where its saved points are not kept for a resumed run. joined: by release's
+    hash the points that were measured in an ensemble before, under the conditions of this process;
+    there they are left out. until: reading of time.monotonic from which on no point is begun.
+    last_round: whether no other round of the present release follows.
     """
 
     def __init__(self, spool: Path) -> None:
         self.spool = spool
         self.saving = True
-        self.appending = False
+        self.appending_to: Path | None = None
         self.command = ""
         self.last_round = True
         self.joined: dict[str, set[ResultKey]] = {}
@@ -102,6 +104,11 @@ class OngoingRun:
         the next time. One that was cut short goes on the next time."""
         if not self._cut_short:
             forget_saved(FOLDER, self.command)
+
+    @property
+    def appending(self) -> bool:
+        """Whether samples join the stored ones, as the user asked."""
+        return self.appending_to is not None
 
     @property
     def journal_path(self) -> Path | None:
@@ -171,19 +178,36 @@ class OngoingRun:
             extra["rounds"] = 1
         left: Counter[ResultKey] = Counter()
         here = asv_environment.is_of_this_process(env.env_vars)
-        self._left_out = self.joined.get(env.installed_commit_hash, set()) if here else set()
+        self._results, self._not_begun, self._answers = options.get("results"), {}, {}
+        joined = self.joined.get(env.installed_commit_hash, set()) if here else set()
+        complete = self._of_histories()
+        self._left_out = joined | complete
         for name, benchmark in benchmarks.items():
             times = rounds(benchmark, options.get("run_rounds"), extra)
             for point in selected(benchmark, benchmarks.benchmark_selection.get(name)):
                 left[point] += 0 if point in self._left_out else times
+        if count := len(complete & left.keys()):
+            named = "1 point is" if count == 1 else f"{count} points are"
+            log.info(
+                f"{named} of a history, to whose rounds no samples can be appended: left out;"
+                " deepbench history adds rounds"
+            )
         self._progress, self._journal, self._records = RunProgress(left), None, []
-        self._results, self._not_begun, self._answers = options.get("results"), {}, {}
         run_cache.empty()
         self.last_round = 1 in (options.get("run_rounds") or [1])  # asv counts them down
         log.info(f"{left.total()} points to measure")
         if self.saving and not options.get("profile"):
             quick = bool(options.get("quick"))
             self._journal = self._open(Path(benchmarks.benchmark_dir), env, extra, quick)
+
+    def _of_histories(self) -> set[ResultKey]:
+        """Return the stored points to which no samples can be appended: those of a history."""
+        if self.appending_to is None or self._results is None:
+            return set()
+        try:
+            return of_histories(self.appending_to / private_result_fields.path_of(self._results))
+        except DeepbenchError as error:
+            raise UserError(str(error)) from None
 
     def _open(self, suite: Path, env: Any, extra: dict[str, Any], quick: bool) -> RunJournal:
         place = (env.installed_commit_hash or "source", env.name)

@@ -18,12 +18,18 @@ from asv.util import UserError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deepbench_ops.asv_adapter import asv_run_journal, run_command, run_hooks
+from deepbench_ops.asv_adapter import (
+    asv_run_journal,
+    private_result_fields,
+    run_command,
+    run_hooks,
+)
 from deepbench_ops.asv_adapter.asv_run_journal import MeasuredPoint, RunJournal
 from deepbench_ops.asv_adapter.run_progress import RunProgress, duration_text, shares
 from deepbench_ops.backends import run_cache
 from deepbench_ops.backends.run_cache import RunCache
 from deepbench_ops.measure import nominal_readings
+from deepbench_ops.storage import measurement_files
 
 POINT = ("gemm.Training.kernel_forward", ("m1_n1_k1_NN", "float32"))
 OTHER = ("gemm.Training.kernel_forward", ("m2_n1_k1_NN", "float32"))
@@ -37,6 +43,11 @@ RECORD = {
     "yardstick": [],
 }
 ENTRY = MeasuredPoint(ANSWER, [RECORD])
+ENSEMBLE = {
+    **{"file": "torch.jsonl.gz", "anchor": "torch-2.12.0", "rounds": 2, "seconds": 1.0},
+    **{"ratio": 1.0, "low": 0.9, "high": 1.1, "interval": [0.9, 1.1], "anchor_seconds": [1.0]},
+    **{"calibrated": True},
+}
 
 
 class Clock:
@@ -305,6 +316,41 @@ def test_points_of_another_machine_or_processor_are_measured_again(tmp_path, mon
 
     runs = [("vm", "25/17/1"), ("vm", "25/17/1"), ("other", "25/17/1"), ("vm", "6/85/7")]
     assert [1, 1, 2, 3] == [points_measured(*each) for each in runs]
+
+
+def test_no_samples_are_appended_to_points_of_a_history(tmp_path, monkeypatch):
+    """Its times are not samples of one process; the other points are measured."""
+    monkeypatch.chdir(tmp_path)
+    results = Results({"machine": "vm"}, {}, "0" * 40, 0, "3", "release", {})
+    of_history = {**RECORD, "ensemble": ENSEMBLE}
+    other = {**RECORD, "params": [*OTHER[1]]}
+    path = tmp_path / "results" / private_result_fields.path_of(results)
+    path.parent.mkdir(parents=True)
+    records = [{**each, "fingerprint": {"cpu": "abacus"}} for each in (of_history, other)]
+    measurement_files.add(measurement_files.file_of(path), records)
+    measured, said = [], []
+    monkeypatch.setattr(run_hooks.log, "info", said.append)
+
+    class Suite(dict):
+        benchmark_selection = MappingProxyType({})
+        benchmark_dir = str(tmp_path / "benchmarks")
+
+    def measure(benchmark, spawner, index):
+        measured.append(index)
+        return BenchmarkResult(**ANSWER)
+
+    params = [[repr(POINT[1][0]), repr(OTHER[1][0])], ["'float32'"]]
+    benchmark = {"name": POINT[0], "params": params}
+    run = run_hooks.OngoingRun(tmp_path / "spool")
+    run.appending_to = tmp_path / "results"
+    point, answers = run.around_point(measure), []
+    loop = run.around_run(
+        lambda *_, **__: answers.extend(point(benchmark, None, i) for i in (0, 1))
+    )
+    environment = SimpleNamespace(installed_commit_hash="0" * 40, name="release", env_vars={})
+    loop(Suite({POINT[0]: benchmark}), environment, results=results)
+    assert ([1], [True, False]) == (measured, [each is run_hooks.LEFT_OUT for each in answers])
+    assert said[0].startswith("1 point is of a history")
 
 
 def test_spools_that_killed_runs_left_are_removed(tmp_path, monkeypatch):
