@@ -25,14 +25,15 @@ def _atomic(write_json: WriteJson) -> WriteJson:
 
 
 def _at_once(write_json: WriteJson) -> WriteJson:
-    """Write compact JSON from one text, which the standard library encodes in C."""
+    """Write compact JSON from one text, which the standard library encodes in C, and without
+    spaces: a result is mostly a list of nothing, and a seventh of it would be spaces."""
 
     def wrapped(path: Any, data: Any, api_version: Any = None, compact: bool = False) -> None:
         if not compact:
             write_json(path, data, api_version, compact)
             return
         versioned = data if api_version is None else {**data, "version": api_version}
-        atomic_write.write_text(Path(path), json.dumps(versioned))
+        atomic_write.write_text(Path(path), json.dumps(versioned, separators=(",", ":")))
 
     return wrapped
 

@@ -91,3 +91,13 @@ def test_every_committed_time_is_of_a_kernel() -> None:
                 if value is not None and not math.isnan(value):
                     reasons.add(why_not(*unquoted(name, key)))
     assert {""} == reasons
+
+
+def test_the_results_stay_small() -> None:
+    """Under 40 MB in all: a clone and every command read them. asv's lists are mostly of nothing,
+    and written without spaces."""
+    sizes = {path: path.stat().st_size for path in RESULTS.rglob("*") if path.is_file()}
+    assert sum(sizes.values()) < 40e6
+    for path in RESULTS.glob("*/*-*.json"):
+        text = path.read_text(encoding="utf-8")
+        assert text == json.dumps(json.loads(text), separators=(",", ":")), path
